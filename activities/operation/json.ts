@@ -1,0 +1,3 @@
+/** What can cross a process boundary unchanged. */
+export type JsonValue =
+  null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
