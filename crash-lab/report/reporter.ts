@@ -1,0 +1,22 @@
+import { exitCodeOf } from "../judge/verdicts.js";
+import { consoleReport } from "./console-report.js";
+import type { CrashReport } from "./crash-report.js";
+import { junitReport } from "./junit-report.js";
+
+/** A reporter is a pure function: the result in, text out. */
+export type Reporter = (report: CrashReport) => string;
+
+export const reporters = {
+  console: consoleReport,
+  json: (report) => `${JSON.stringify(report, undefined, 2)}\n`,
+  junit: junitReport,
+} as const satisfies Record<string, Reporter>;
+
+export type ReporterName = keyof typeof reporters;
+
+/** 0 fine, 1 bad verdict or a surviving mutant, 2 the lab's own fault (see `verdicts.ts`). */
+export function exitCodeOfReport(report: CrashReport): 0 | 1 | 2 {
+  const code = exitCodeOf(report.scenarios.flatMap(({ cases }) => cases.map(({ verdict }) => verdict)));
+  const survivors = report.scenarios.some(({ mutants }) => mutants.some(({ ok }) => !ok));
+  return code === 0 && survivors ? 1 : code;
+}
