@@ -1,0 +1,54 @@
+/**
+ * A case as a small file, so that a failure can be repeated, passed on and reduced.
+ *
+ * It fixes the scenario, the windows, the verbs and the workload's seed. It does not fix how the operating system
+ * interleaves processes, nor the order of events that don't depend on each other; `notFixed` says so to whoever
+ * reads the file.
+ */
+import { z } from "zod";
+import { parseWindowName } from "../windows/window-name.js";
+
+export const scheduleSchemaName = "killproof.crash-schedule/1";
+
+const window = z.string().superRefine((value, context) => {
+  try {
+    parseWindowName(value);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: (error as Error).message });
+  }
+});
+
+const scheduleSchema = z.strictObject({
+  schema: z.literal(scheduleSchemaName),
+  scenario: z.string().min(1),
+  /** Of the manifest that the windows were taken from; another one is a warning, since the window may still exist. */
+  manifestHash: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits"),
+  profile: z.string().min(1),
+  /** Seed of the workload, the same inputs for the same number. */
+  seed: z.int().nonnegative(),
+  /** One after another: the first fault, then the next in its recovery. */
+  faults: z.array(z.strictObject({ window, verb: z.string().min(1) })).min(1),
+  /** The verdict that was seen. */
+  verdict: z.string().min(1),
+  notFixed: z.array(z.string()),
+});
+
+export type ScheduleFile = z.infer<typeof scheduleSchema>;
+
+/**
+ * Reads a schedule file.
+ *
+ * @throws Error naming the file, the field, and what is allowed.
+ */
+export function parseSchedule(text: string, file: string): ScheduleFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file}: not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = scheduleSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new Error(`${file}: ${issue.path.join(".") || "the document"}: ${issue.message}`);
+}

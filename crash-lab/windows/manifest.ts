@@ -1,0 +1,95 @@
+/**
+ * The committed list of a scenario's windows. Its hash tells two checkouts apart, and a window that appears or goes
+ * is a change of the code under test that somebody has to look at.
+ */
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { z } from "zod";
+import { parseWindowName } from "./window-name.js";
+
+export interface ManifestEntry {
+  readonly window: string;
+  /** Seen in both golden runs. Others are tried too, but can't be missed. */
+  readonly stable: boolean;
+  /** The victim has no event here; it is killed at another process's event while it waits. */
+  readonly idle?: boolean;
+}
+
+/** Sorted byte-wise by window, each window once. */
+export type Manifest = readonly ManifestEntry[];
+
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** Makes a manifest of the windows seen in two golden runs of the same stories. */
+export function manifestOf(first: ReadonlySet<string>, second: ReadonlySet<string>): Manifest {
+  return [...new Set([...first, ...second])]
+    .sort(byBytes)
+    .map((window) => ({ window, stable: first.has(window) && second.has(window) }));
+}
+
+/** SHA-256, lower-case hex, over the RFC 8785 form of the stable names. */
+export function manifestHash(manifest: Manifest): string {
+  const names = manifest.filter(({ stable }) => stable).map(({ window }) => window);
+  return createHash("sha256")
+    .update(canonicalize([...names].sort(byBytes))!)
+    .digest("hex");
+}
+
+export interface Drift {
+  /** Stable now and not in the committed manifest: an event that appeared. */
+  readonly appeared: readonly string[];
+  /** Stable in the committed manifest and in neither golden run: an event that went. */
+  readonly gone: readonly string[];
+  /** Seen in one of the golden runs only; no drift, but worth a look. */
+  readonly warnings: readonly string[];
+}
+
+/** Compares what was seen with what is committed. */
+export function driftBetween(committed: Manifest, seen: Manifest): Drift {
+  const known = new Map(committed.map((entry) => [entry.window, entry]));
+  const present = new Set(seen.map(({ window }) => window));
+  return {
+    appeared: seen.filter(({ window, stable }) => stable && !known.has(window)).map(({ window }) => window),
+    gone: committed
+      .filter(({ window, stable }) => stable && !present.has(window))
+      .map(({ window }) => window),
+    warnings: seen.filter(({ stable }) => !stable).map(({ window }) => window),
+  };
+}
+
+const manifestSchema = z.array(
+  z.strictObject({ window: z.string(), stable: z.boolean(), idle: z.boolean().optional() }),
+);
+
+/**
+ * Reads a committed manifest.
+ *
+ * @throws Error naming the file and the first entry that is wrong: bad name, twice, or out of order.
+ */
+export function parseManifest(text: string, file: string): Manifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file}: not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new Error(`${file}: ${issue.path.join(".") || "the document"}: ${issue.message}`);
+  }
+  let previous: string | undefined;
+  for (const { window } of parsed.data) {
+    parseWindowName(window);
+    if (previous !== undefined && byBytes(previous, window) >= 0)
+      throw new Error(`${file}: "${window}" is out of order or stands twice; make the file with --accept`);
+    previous = window;
+  }
+  return parsed.data.map(({ window, stable, idle }) => ({ window, stable, ...(idle ? { idle } : {}) }));
+}
+
+/** One entry a line, so that a change of one window is one line in a diff. */
+export function formatManifest(manifest: Manifest): string {
+  if (manifest.length === 0) return "[]\n";
+  return `[\n${manifest.map((entry) => `  ${JSON.stringify(entry)}`).join(",\n")}\n]\n`;
+}
