@@ -1,0 +1,145 @@
+/**
+ * Reading XML without trusting it. A document type is refused as such (entities can read files or grow without
+ * bound, and no invoice format uses them), and so is any encoding but UTF-8, in which a document type could hide.
+ */
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { InvalidDocument } from "./invalid-document.js";
+
+/** Invoices nest about ten deep; the limit keeps a hostile file from exhausting the stack. */
+const depthMax = 40;
+/** More lines than any invoice we were sent; a bound on the work that one document can ask for. */
+const repeatsMax = 2_000;
+
+const attributePrefix = "@";
+const textKey = "#text";
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: attributePrefix,
+  textNodeName: textKey,
+  // Values stay text: as numbers, 007 would lose its zeros and 0.1 its exactness.
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: true,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  alwaysCreateTextNode: true,
+  // The five predefined entities and character references; others can't be declared without a document type.
+  processEntities: true,
+  maxNestedTags: depthMax,
+});
+
+/** @throws InvalidDocument when the bytes aren't well-formed XML in UTF-8 without a document type */
+export function parseXml(bytes: Uint8Array): XmlElement {
+  const text = decodeUtf8(bytes);
+  const declared = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"']*)["']/.exec(text)?.[1];
+  if (declared !== undefined && declared.toUpperCase() !== "UTF-8") {
+    throw new InvalidDocument("XML encoding", declared, "UTF-8");
+  }
+  const forbidden = /<!(DOCTYPE|ENTITY)/i.exec(text)?.[0];
+  if (forbidden !== undefined) {
+    throw new InvalidDocument("document", forbidden, "XML without a document type or entities");
+  }
+  const verdict = XMLValidator.validate(text);
+  if (verdict !== true) {
+    const { msg, line, col } = verdict.err;
+    throw new InvalidDocument("document", `${msg} (line ${line}, column ${col})`, "well-formed XML");
+  }
+  return rootOf(text);
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new InvalidDocument("document", "bytes that aren't UTF-8", "XML in UTF-8");
+  }
+}
+
+function rootOf(text: string): XmlElement {
+  let tree: unknown;
+  try {
+    tree = parser.parse(text);
+  } catch (error) {
+    throw new InvalidDocument("document", (error as Error).message, "well-formed XML");
+  }
+  const roots = Object.entries(tree as Node).filter(([name]) => name !== textKey);
+  const [root] = roots;
+  if (roots.length !== 1 || !root || Array.isArray(root[1])) {
+    throw new InvalidDocument("document", `${roots.length} root elements`, "exactly one root element");
+  }
+  return new XmlElement(root[0], root[1] as Node, root[0]);
+}
+
+type Node = { readonly [name: string]: unknown };
+
+/** One element. Children are found by local name: which prefix a document uses for a namespace is its own affair. */
+export class XmlElement {
+  constructor(
+    readonly name: string,
+    private readonly node: Node,
+    /** For messages: the path from the root. */
+    readonly path: string,
+  ) {}
+
+  get localName(): string {
+    return localPart(this.name);
+  }
+
+  /** The namespace that is declared on this very element for its own prefix. */
+  get namespace(): string | undefined {
+    const colon = this.name.indexOf(":");
+    return this.attribute(colon < 0 ? "xmlns" : `xmlns:${this.name.slice(0, colon)}`);
+  }
+
+  attribute(name: string): string | undefined {
+    const value = this.node[`${attributePrefix}${name}`];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  all(localName: string): readonly XmlElement[] {
+    const found = Object.entries(this.node)
+      .filter(([name]) => !name.startsWith(attributePrefix) && localPart(name) === localName)
+      .flatMap(([name, value]) =>
+        (Array.isArray(value) ? value : [value]).map(
+          (node: Node) => new XmlElement(name, node, `${this.path}/${name}`),
+        ),
+      );
+    if (found.length > repeatsMax) {
+      throw new InvalidDocument(
+        `${this.path}/${localName}`,
+        `${found.length} times`,
+        `at most ${repeatsMax}`,
+      );
+    }
+    return found;
+  }
+
+  /** Follows a path of elements that occur at most once; a second one would be a choice that isn't ours to make. */
+  find(...localNames: readonly string[]): XmlElement | undefined {
+    const [first, ...rest] = localNames;
+    if (first === undefined) return this;
+    const found = this.all(first);
+    if (found.length > 1) {
+      throw new InvalidDocument(`${this.path}/${first}`, `${found.length} times`, "once");
+    }
+    return found[0]?.find(...rest);
+  }
+
+  require(...localNames: readonly string[]): XmlElement {
+    const found = this.find(...localNames);
+    if (!found) throw new InvalidDocument(`${this.path}/${localNames.join("/")}`, undefined, "exactly one");
+    return found;
+  }
+
+  /** The element's own text, never empty. */
+  get text(): string {
+    const text = this.node[textKey];
+    if (typeof text !== "string" || text === "") throw new InvalidDocument(this.path, undefined, "some text");
+    return text;
+  }
+}
+
+function localPart(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}

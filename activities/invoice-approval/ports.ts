@@ -1,0 +1,50 @@
+/** What this case needs from outside beside `activities/ports.ts`. */
+import type { KnownSupplier } from "./assessment.js";
+
+export interface SupplierDirectory {
+  find(vatId: string): Promise<KnownSupplier | undefined>;
+}
+
+/**
+ * Which stored payload a name stands for. The first binding stays: of two extractions at once, the second adopts
+ * what the first one saved, so everybody goes on with the same content.
+ */
+export interface PayloadNames {
+  lookUp(name: string): Promise<string | undefined>;
+  /** @returns the digest that the name stands for now, which is the first one that was bound. */
+  bind(name: string, digest: string): Promise<string>;
+}
+
+/**
+ * Who holds an invoice. One processing at a time, for as long as it is open, and for ever once it has posted:
+ * unique per invoice key and per supplier and number.
+ */
+export interface InvoiceRegister {
+  claim(claim: InvoiceClaim): Promise<ClaimResult>;
+  /** Gives up what this processing holds, if it does; again and again gives the same. */
+  release(processingId: string): Promise<void>;
+}
+
+export type InvoiceClaim = {
+  readonly processingId: string;
+  readonly invoiceKey: string;
+  readonly tenant: string;
+  readonly supplierId: string;
+  readonly invoiceNumber: string;
+};
+
+export type ClaimResult =
+  { readonly held: "by-us" } | { readonly held: "by-other"; readonly processingId: string };
+
+/** What needs a person. */
+export interface RecoveryQueue {
+  /** Insert-if-absent by `subject`: a retry adds nothing. */
+  report(entry: RecoveryEntry): Promise<void>;
+}
+
+export type RecoveryEntry = {
+  /** The business id that is stuck: `invoice:<key>`. */
+  readonly subject: string;
+  readonly reason: string;
+  readonly detail: string;
+};
