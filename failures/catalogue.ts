@@ -30,6 +30,16 @@ export const failures = {
     httpStatus: 409,
     meaning: "Whether the effect happened can't be known by asking; a person has to answer.",
   },
+  OperationFenced: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The operation's owner has a newer generation or was fenced; nothing was sent.",
+  },
+  OperationFailedAtProvider: {
+    retryable: false,
+    httpStatus: 502,
+    meaning: "The outside system took the operation on and reported later that it failed.",
+  },
   OutcomeUnknown: {
     retryable: true,
     httpStatus: 503,
