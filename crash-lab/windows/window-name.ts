@@ -1,8 +1,7 @@
-/** The two sides of a boundary event at which a kill can fall. */
-export const sides = ["before", "after"] as const;
+import type { Side } from "../taps/event.js";
 
-/** `before`: the message has not been forwarded. `after`: it was forwarded and took effect, its answer is withheld. */
-export type Side = (typeof sides)[number];
+/** The two sides of a boundary event at which a kill can fall; see `taps/event.ts` for what they mean. */
+export const sides = ["before", "after"] as const satisfies readonly Side[];
 
 /**
  * A place between two neighbouring boundary events of one run. It is named by what happens there and never by wall

@@ -1,0 +1,96 @@
+/**
+ * What a crash lab needs to know of the system it tests: how its processes are started, where their boundaries are,
+ * the stories to tell it, and who outside can say what really happened. The lab knows nothing else of it, so a
+ * worker in any language can be tested without a hook in its code.
+ */
+import type { Run } from "../platform/run.js";
+import type { ProcessSpec } from "../platform/managed-process.js";
+import type { Effect, InvariantResult, Told } from "./judge/evidence.js";
+import type { Verb } from "./verbs/verb.js";
+
+/** Where the processes under test would connect if the lab were not between them. */
+export interface Peers {
+  /** `host:port` of the Temporal frontend. */
+  readonly temporal?: { readonly address: string; readonly namespace: string };
+  /** Connection URLs by name: `{ ledger: "postgres://…" }`. */
+  readonly postgres?: Readonly<Record<string, string>>;
+  /** Base URLs by name, with the routes whose parts in braces are ids: `{ accounting: { url, routes: ["POST /postings"] } }`. */
+  readonly http?: Readonly<Record<string, { readonly url: string; readonly routes: readonly string[] }>>;
+}
+
+/** The same places as the process is to use them, through the taps of its own. */
+export interface TappedPeers {
+  readonly temporal: { readonly address: string; readonly namespace: string };
+  readonly postgres: Readonly<Record<string, string>>;
+  readonly http: Readonly<Record<string, string>>;
+}
+
+/** How a run stands, asked again and again until it has ended or the deadline passes. */
+export type Standing =
+  | { readonly state: "open"; readonly pending: readonly string[] }
+  | { readonly state: "closed" }
+  | { readonly state: "parked"; readonly recoveryRow: string }
+  | { readonly state: "absent" };
+
+export interface Story<Environment> {
+  /** One sentence for people. */
+  readonly tells: string;
+  /** The process whose windows are tried. */
+  readonly victims: readonly string[];
+  /**
+   * Starts one run. Every business id in it carries the token between delimiters. Resolves when the outside actors
+   * have done what they do by themselves; what waits for a fact (a ticket that is open) goes into `drive`.
+   *
+   * @returns what callers were told.
+   */
+  start(environment: Environment, token: string): Promise<readonly Told[]>;
+  /** The outside actors who act on seen facts while the run goes on; ends when the signal is aborted. */
+  drive?(environment: Environment, token: string, signal: AbortSignal): Promise<void>;
+  /** Resolves when the run has ended, in whatever way, or with what is still pending when the signal is aborted. */
+  ended(environment: Environment, token: string, signal: AbortSignal): Promise<Standing>;
+  /** The workflow ids of the run, for replay and for the proof of second attempts. */
+  workflowIds(token: string): readonly string[];
+}
+
+export interface Expectation {
+  /** The window's name, or the end of it. */
+  readonly window: string;
+  readonly verb: Verb;
+  /** The one verdict that is right there although it isn't `once`: `parked`, `not-admitted`. */
+  readonly verdict: "parked" | "not-admitted";
+  readonly because: string;
+}
+
+export interface LabProfile {
+  readonly name: string;
+  /** Time-out of a workflow task in the stories; holding longer than 0.6 of it would start a second attempt. */
+  readonly workflowTaskTimeoutMs: number;
+  /** A run that has not ended this long after the fault is stuck. */
+  readonly deadlineMs: number;
+}
+
+export interface CrashLabDefinition<Environment> {
+  readonly name: string;
+  /** Folder with `manifest.json`; absolute. */
+  readonly folder: string;
+  /** Starts what is outside the processes under test, inside the run, so that it ends with it. */
+  environment(run: Run): Promise<Environment>;
+  peers(environment: Environment): Peers;
+  /** How each process under test is started with its own taps. */
+  readonly processes: Readonly<Record<string, (environment: Environment, peers: TappedPeers) => ProcessSpec>>;
+  readonly stories: Readonly<Record<string, Story<Environment>>>;
+  /** What the outside systems committed for this run, read from their own journals. */
+  effects(environment: Environment, token: string): Promise<readonly Effect[]>;
+  invariants?(environment: Environment, token: string): Promise<readonly InvariantResult[]>;
+  /** The prebuilt workflow bundle that each finished run is replayed with. */
+  replayBundle?(environment: Environment): Promise<{ readonly codePath: string }>;
+  readonly expectations?: readonly Expectation[];
+  readonly profile: LabProfile;
+}
+
+/** Gives a definition its types; does nothing else. */
+export function defineCrashLab<Environment>(
+  definition: CrashLabDefinition<Environment>,
+): CrashLabDefinition<Environment> {
+  return definition;
+}

@@ -1,0 +1,69 @@
+import type { BoundaryEvent, Decision, TapController, TapNote } from "../taps/event.js";
+import { forward } from "../taps/event.js";
+import type { HeldRun } from "./held-run.js";
+
+/** An event that belongs to nobody: a boundary that can't be tested. */
+export interface StrayEvent {
+  readonly process: string;
+  readonly tap: string;
+  readonly label: string;
+  /** A token that no run of this lab has; `null` when it carries none. */
+  readonly token: string | null;
+}
+
+/**
+ * Leads each event to the run whose token it carries, so that many runs are held at once, each at its own window.
+ *
+ * It steers nothing by itself. An event of several runs (a claim that returned rows of each) is put before all of
+ * them, and a fault wanted by one of them falls on the whole message; the others lose nothing that they would not
+ * lose by the same crash.
+ */
+export class LabController {
+  readonly strays: StrayEvent[] = [];
+  readonly faults: string[] = [];
+  /** Every event that was seen, by anyone, for the evidence and for counting against the outside systems. */
+  readonly events: BoundaryEvent[] = [];
+  readonly #runs = new Map<string, HeldRun>();
+
+  add(run: HeldRun): void {
+    this.#runs.set(run.token, run);
+  }
+
+  remove(run: HeldRun): void {
+    this.#runs.delete(run.token);
+  }
+
+  /** The controller for the taps of one process instance. */
+  forInstance(instance: string): TapController {
+    return {
+      decide: (event) => this.#decide(event, instance),
+      note: (note, process, tap) => this.#note(note, process, tap),
+    };
+  }
+
+  #decide(event: BoundaryEvent, instance: string): Decision {
+    this.events.push(event);
+    if (event.attribution === "unattributed") this.#stray(event, null);
+    let decision: Decision = forward;
+    for (const token of event.runTokens) {
+      const run = this.#runs.get(token);
+      if (run === undefined) {
+        this.#stray(event, token);
+        continue;
+      }
+      const wanted = run.decide(event, instance);
+      if (wanted.do !== "forward") decision = wanted;
+    }
+    return decision;
+  }
+
+  #stray({ process, tap, label, side }: BoundaryEvent, token: string | null): void {
+    // Both sides of one message would count it twice.
+    if (token === null && side === "before") return;
+    this.strays.push({ process, tap, label, token });
+  }
+
+  #note(note: TapNote, process: string, tap: string): void {
+    if (note.note === "fault") this.faults.push(`${process}/${tap}: ${note.reason}`);
+  }
+}

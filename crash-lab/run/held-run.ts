@@ -1,0 +1,101 @@
+import type { BoundaryEvent, Decision } from "../taps/event.js";
+import { forward } from "../taps/event.js";
+import type { Verb } from "../verbs/verb.js";
+import { otherSide, WindowCounter, windowName } from "../windows/window-name.js";
+
+/** Where a fault is to fall, or nothing for a golden run. */
+export interface Target {
+  readonly window: string;
+  readonly verb: Verb;
+}
+
+/** Something a tap saw of this run, as evidence. */
+export interface SeenEvent {
+  readonly window: string;
+  readonly event: BoundaryEvent;
+}
+
+/**
+ * One run of a story, and the fault that waits for it.
+ *
+ * States: *travelling* (no event matched the target yet), *held* (the message is in the tap; only for verbs that
+ * kill), *fired* (the fault is done), and whatever comes afterwards is recovery, in which nothing is held.
+ */
+export class HeldRun {
+  readonly seen: SeenEvent[] = [];
+  /** Resolves with the held event when the run has arrived at its window. */
+  readonly arrived: Promise<SeenEvent>;
+  /** The event at which the fault fell. */
+  at: SeenEvent | undefined;
+  #arrive!: (seen: SeenEvent) => void;
+  #release: ((decision: Decision) => void) | undefined;
+  #fired = false;
+  readonly #counter: WindowCounter;
+  /** Both sides of one exchange belong to one ordinal. */
+  readonly #exchanges = new Map<string, string>();
+
+  constructor(
+    readonly token: string,
+    readonly story: string,
+    readonly target: Target | undefined,
+  ) {
+    this.#counter = new WindowCounter(story);
+    this.arrived = new Promise((resolve) => (this.#arrive = resolve));
+  }
+
+  get reached(): boolean {
+    return this.at !== undefined;
+  }
+
+  get fired(): boolean {
+    return this.#fired;
+  }
+
+  /** Names of the windows that the run came by, each once, in the order in which they were first seen. */
+  windows(): string[] {
+    return [...new Set(this.seen.map(({ window }) => window))];
+  }
+
+  /**
+   * Decides about one event that carries this run's token.
+   *
+   * @param instance tells connections of successive processes with one name apart: an exchange is one of theirs
+   */
+  decide(event: BoundaryEvent, instance: string): Decision {
+    if (event.noWindow !== null) return forward;
+    const window = this.#windowOf(event, instance);
+    const seen = { window, event };
+    this.seen.push(seen);
+    if (this.target?.window !== window || this.at) return forward;
+    this.at = seen;
+    this.#arrive(seen);
+    if (this.target.verb === "drop-answer") {
+      this.#fired = true;
+      return { do: "drop" };
+    }
+    return { do: "hold", until: new Promise((resolve) => (this.#release = resolve)) };
+  }
+
+  /** Ends the hold after the kill: what was held never goes on. */
+  drop(): void {
+    this.#fired = true;
+    this.#release?.({ do: "drop" });
+  }
+
+  /** Ends the hold without a fault: the round was given up. */
+  letGo(): void {
+    this.#release?.(forward);
+  }
+
+  #windowOf(event: BoundaryEvent, instance: string): string {
+    const exchange = JSON.stringify([instance, event.process, event.tap, event.exchange]);
+    const known = this.#exchanges.get(exchange);
+    if (known !== undefined && event.side === "after") {
+      this.#exchanges.delete(exchange);
+      return known;
+    }
+    const window = this.#counter.next(event, event.side);
+    if (event.side === "before") this.#exchanges.set(exchange, windowName(otherSide(window)));
+    return windowName(window);
+  }
+}
