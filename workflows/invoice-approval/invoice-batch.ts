@@ -1,0 +1,63 @@
+/**
+ * A batch starts one process for each invoice, waits for all of them and lists how each ended. One failing undoes
+ * nothing and holds up nobody. It never continues as new: eight children are some fifty events.
+ */
+import {
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  upsertSearchAttributes,
+  WorkflowIdReusePolicy,
+} from "@temporalio/workflow";
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
+import type { InvoiceReference } from "../../activities/invoice-approval/steps.js";
+import { caseAttribute, stateAttribute, subjectAttribute, tenantAttribute } from "../search-attributes.js";
+import { requireValidBatch } from "./checked-batch.js";
+import { namedFailure } from "./failures.js";
+import { invoiceWorkflowId } from "./keys.js";
+import type { InvoiceBatch, InvoiceBatchResult, InvoiceOutcome, VisibleFailure } from "./messages.js";
+import { processInvoice } from "./process-invoice.js";
+
+export const invoiceCase = "invoice-approval";
+
+export async function invoiceBatch(batch: InvoiceBatch): Promise<InvoiceBatchResult> {
+  requireValidBatch(batch);
+  const ends = await Promise.allSettled(batch.invoices.map((invoice) => processChild(batch, invoice)));
+  const outcomes = ends.map((end, index) =>
+    end.status === "fulfilled" ? end.value : failureOf(end.reason, batch.invoices[index]!),
+  );
+  const failures = outcomes.filter(({ outcome }) => outcome === "failed-visibly").length;
+  upsertSearchAttributes([
+    { key: stateAttribute, value: failures === 0 ? "finished" : "finished-with-failures" },
+  ]);
+  return { batchId: batch.batchId, outcomes, failures };
+}
+
+function processChild(batch: InvoiceBatch, invoice: InvoiceReference): Promise<InvoiceOutcome> {
+  const { batchId, tenant, policy } = batch;
+  const { invoiceKey } = invoice;
+  return executeChild(processInvoice, {
+    args: [{ batchId, tenant, invoice, policy }],
+    workflowId: invoiceWorkflowId(invoiceKey),
+    // An open one under the id is always refused. A closed one may come again, as a corrected revision; whether it
+    // may post is decided by the register, which outlives Temporal's retention.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    // An invoice goes on whatever becomes of its batch: ending it half-way could leave a posting nobody knows of.
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    cancellationType: ChildWorkflowCancellationType.ABANDON,
+    workflowTaskTimeout: policy.workflowTaskTimeoutMs,
+    typedSearchAttributes: [
+      { key: caseAttribute, value: invoiceCase },
+      { key: tenantAttribute, value: tenant },
+      { key: subjectAttribute, value: invoiceKey },
+      { key: stateAttribute, value: "extracting" },
+    ],
+  });
+}
+
+function failureOf(error: unknown, { invoiceKey }: InvoiceReference): InvoiceOutcome | VisibleFailure {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) {
+    return { outcome: "duplicate", invoiceKey, duplicateOf: invoiceWorkflowId(invoiceKey) };
+  }
+  return { outcome: "failed-visibly", invoiceKey, ...namedFailure(error) };
+}

@@ -1,0 +1,22 @@
+/**
+ * Every name that the process gives: from its input alone, so that a retry, a replay, a reset and a second worker all
+ * come to the same ones.
+ */
+
+export function processingIdOf(batchId: string, invoiceKey: string): string {
+  return `${batchId}:${invoiceKey}`;
+}
+
+/** One open process for each invoice: Temporal refuses a second one under the id. */
+export function invoiceWorkflowId(invoiceKey: string): string {
+  return `invoice:${invoiceKey}`;
+}
+
+export function batchWorkflowId(batchId: string): string {
+  return `invoice-batch:${batchId}`;
+}
+
+/** The operation key of the posting. It holds no revision: two revisions of one invoice must not both be posted. */
+export function postingKey(invoiceKey: string): string {
+  return `invoice:${invoiceKey}:post`;
+}

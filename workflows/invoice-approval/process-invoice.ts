@@ -1,0 +1,156 @@
+/**
+ * One invoice: extract, validate, post. It waits for nobody unless accounting's answer can't be known; then it stays
+ * open, parked, until a person has answered. It never continues as new: its longest wait doubles its polls up to a
+ * day, a few thousand events a year.
+ */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  setHandler,
+  upsertSearchAttributes,
+} from "@temporalio/workflow";
+import type { InvoiceAssessment } from "../../activities/invoice-approval/assessment.js";
+import { stateAttribute } from "../search-attributes.js";
+import { isFailureOf, namedFailure, visibleFailure } from "./failures.js";
+import { invoiceWorkflowId, postingKey, processingIdOf } from "./keys.js";
+import {
+  invoiceStateQuery,
+  operationAnswered,
+  type InvoiceJob,
+  type InvoiceOutcome,
+  type InvoiceState,
+} from "./messages.js";
+import { stepsUnder, type InvoiceSteps } from "./steps.js";
+
+export async function processInvoice(job: InvoiceJob): Promise<InvoiceOutcome> {
+  const processing = new InvoiceProcessing(job, stepsUnder(job.policy.activity));
+  setHandler(invoiceStateQuery, () => processing.state);
+  setHandler(operationAnswered, (hint) => processing.hear(hint.operationKey));
+  try {
+    const assessment = await processing.assess();
+    const outcome = await processing.conclude(assessment);
+    processing.enter(outcome.outcome);
+    return outcome;
+  } catch (error) {
+    // Also when cancelled: what may have been posted must not be left without anybody who knows.
+    throw await CancellationScope.nonCancellable(() => processing.failVisibly(error));
+  }
+}
+
+class InvoiceProcessing {
+  state: InvoiceState = "extracting";
+  private readonly processingId: string;
+  private readonly postingKey: string;
+  /** From the first call of accounting until an answer that excludes a posting. */
+  private mayHavePosted = false;
+  /** Set by the hint, cleared before the journal is asked. */
+  private answered = false;
+
+  constructor(
+    private readonly job: InvoiceJob,
+    private readonly steps: InvoiceSteps,
+  ) {
+    this.processingId = processingIdOf(job.batchId, job.invoice.invoiceKey);
+    this.postingKey = postingKey(job.invoice.invoiceKey);
+  }
+
+  enter(state: InvoiceState): void {
+    this.state = state;
+    upsertSearchAttributes([{ key: stateAttribute, value: state }]);
+  }
+
+  hear(operationKey: string): void {
+    if (operationKey === this.postingKey) this.answered = true;
+    else log.warn("A hint for another operation was ignored.", { operationKey });
+  }
+
+  async assess(): Promise<InvoiceAssessment> {
+    const { invoice, tenant, policy } = this.job;
+    const { payloadDigest } = await this.steps.extractInvoice(invoice);
+    this.state = "validating";
+    const { processingId } = this;
+    const rules = policy.assessment;
+    return this.steps.validateInvoice({ processingId, tenant, invoice, payloadDigest, rules });
+  }
+
+  /** From an assessment to the end. A check that isn't listed is nobody's approval, so nothing is done with it. */
+  async conclude(assessment: InvoiceAssessment): Promise<InvoiceOutcome> {
+    const { invoiceKey } = this.job.invoice;
+    switch (assessment.check) {
+      case "valid":
+        return this.post(assessment);
+      case "rejected":
+        return { outcome: "rejected", invoiceKey, findings: assessment.findings };
+      case "duplicate":
+        return { outcome: "duplicate", invoiceKey, duplicateOf: assessment.duplicateOf ?? "unknown" };
+      case "needs-review":
+        throw visibleFailure(
+          "ReviewNotAvailable",
+          `${invoiceKey} needs ${assessment.approvalsNeeded} approval(s); nothing was posted`,
+        );
+      default:
+        throw visibleFailure(
+          "UnrecognisedResult",
+          `${invoiceKey} was assessed as ${JSON.stringify(assessment.check satisfies never)}; nothing was posted`,
+        );
+    }
+  }
+
+  /** Posts; where the outcome can't be known, waits for a person's answer and asks the journal again. */
+  private async post(assessment: InvoiceAssessment): Promise<InvoiceOutcome> {
+    let pollMs = this.job.policy.parked.pollInitialMs;
+    this.state = "posting";
+    for (;;) {
+      this.answered = false;
+      try {
+        return await this.postOnce(assessment);
+      } catch (error) {
+        if (!isFailureOf(error, "OperationParked")) throw error;
+      }
+      this.park();
+      // Rival: `hear` sets the flag at any time, also while the journal was being asked; then there is no wait.
+      await condition(() => this.answered, pollMs);
+      pollMs = Math.min(pollMs * 2, this.job.policy.parked.pollMaximumMs);
+    }
+  }
+
+  private park(): void {
+    if (this.state !== "parked") this.enter("parked");
+  }
+
+  private async postOnce(assessment: InvoiceAssessment): Promise<InvoiceOutcome> {
+    const { invoice } = this.job;
+    const { payloadDigest, currency, amountMinor } = assessment;
+    this.mayHavePosted = true;
+    const receipt = await this.steps.postInvoice({
+      operationKey: this.postingKey,
+      invoice,
+      payloadDigest,
+      currency,
+      amountMinor,
+    });
+    const { invoiceKey, revision } = invoice;
+    const { entryReference } = receipt;
+    return { outcome: "posted", invoiceKey, revision, entryReference, payloadDigest, currency, amountMinor };
+  }
+
+  /**
+   * Leaves a row for a person, gives the number back if a posting is excluded, and returns what to fail with. After a
+   * posting that may have happened the claim stays, or a second processing could post the same invoice.
+   */
+  async failVisibly(error: unknown): Promise<unknown> {
+    const failure = namedFailure(error);
+    if (isFailureOf(error, "OperationRefused")) this.mayHavePosted = false;
+    this.enter("failed-visibly");
+    await this.steps.reportForRecovery({
+      subject: invoiceWorkflowId(this.job.invoice.invoiceKey),
+      reason: failure.type,
+      detail: failure.message,
+    });
+    if (!this.mayHavePosted) await this.steps.releaseInvoice(this.processingId);
+    return isCancellation(error) ? error : ApplicationFailure.nonRetryable(failure.message, failure.type);
+  }
+}
