@@ -55,6 +55,12 @@ export const failures = {
     httpStatus: 404,
     meaning: "The document store has no such document.",
   },
+  DocumentStoreUnavailable: {
+    retryable: true,
+    httpStatus: 503,
+    meaning:
+      "The document store did not answer in its own words, so whether it has the document isn't known.",
+  },
   InvalidRequest: {
     retryable: false,
     httpStatus: 400,
@@ -64,6 +70,21 @@ export const failures = {
     retryable: false,
     httpStatus: 500,
     meaning: "A step gave a value that the process doesn't know; nothing was done with it.",
+  },
+  PayloadMismatch: {
+    retryable: false,
+    httpStatus: 500,
+    meaning: "Stored content isn't what was assessed or approved under its digest; nothing was sent.",
+  },
+  ReviewNotAvailable: {
+    retryable: false,
+    httpStatus: 501,
+    meaning: "The invoice needs a person's review and this deployment has none; nothing was posted.",
+  },
+  StepGaveUp: {
+    retryable: false,
+    httpStatus: 503,
+    meaning: "A step without an effect outside kept failing until its time was up; a person has to look.",
   },
 } as const satisfies Record<string, FailureKind>;
 
