@@ -1,0 +1,83 @@
+#!/usr/bin/env node
+/** The command line. Each command returns its exit code; errors meant for people are printed without a stack. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command, CommanderError } from "commander";
+import { messageOf, packageRoot, UserFacingError } from "../platform/index.js";
+
+const usageExitCode = 2;
+
+function versionOfPackage(): Promise<string> {
+  return readFile(join(packageRoot(), "package.json"), "utf8").then(
+    (text) => (JSON.parse(text) as { version: string }).version,
+  );
+}
+
+/** Commands load what they need when they are called, so that `--help` doesn't load a database driver. */
+function program(version: string, exitWith: (code: number) => void): Command {
+  const killproof = new Command("killproof")
+    .description("Durable business processes on Temporal, and a crash lab that kills their processes.")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(killproof --help shows the commands, killproof <command> --help their options)");
+
+  killproof
+    .command("demo")
+    .description("One invoice, two workers, the same kill: what accounting holds afterwards.")
+    .option("--json <file>", "also write the result as JSON")
+    .option("--ui", "start Temporal's web interface and print its address")
+    .action(async (options: { json?: string; ui?: boolean }) => {
+      const { demo } = await import("./demo/demo.js");
+      exitWith(await demo({ ...options, ui: options.ui ?? false, stdout: process.stdout }));
+    });
+
+  killproof
+    .command("doctor")
+    .description("What was found on this machine, and whether the demo could run.")
+    .option("--json", "for machines")
+    .action(async (options: { json?: boolean }) => {
+      const { doctor } = await import("./doctor.js");
+      exitWith(await doctor({ json: options.json ?? false, stdout: process.stdout }));
+    });
+
+  killproof
+    .command("bench")
+    .description("Measure, with the peer beside it in the same run.")
+    .argument("[what]", "perform or graph; all by default")
+    .option("--json", "for machines")
+    .action(async (what: string | undefined, options: { json?: boolean }) => {
+      const { bench } = await import("./bench/bench.js");
+      exitWith(await bench({ what, json: options.json ?? false, stdout: process.stdout }));
+    });
+
+  const crash = killproof.command("crash").description("The crash lab.");
+  crash
+    .command("report")
+    .description("Make any report again from a saved JSON report.")
+    .argument("<file>", "the saved report")
+    .option("--format <name>", "console, json or junit", "console")
+    .action(async (file: string, options: { format: string }) => {
+      const { printReport } = await import("./crash/print-report.js");
+      exitWith(await printReport({ file, format: options.format, stdout: process.stdout }));
+    });
+  return killproof;
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  let code = 0;
+  const killproof = program(await versionOfPackage(), (given) => (code = given));
+  try {
+    await killproof.parseAsync(argv as string[]);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode;
+    if (error instanceof UserFacingError) {
+      process.stderr.write(`${error.message}\n`);
+      return error.exitCode;
+    }
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
+    return usageExitCode;
+  }
+  return code;
+}
+
+process.exitCode = await main(process.argv);
