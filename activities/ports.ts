@@ -28,6 +28,26 @@ export type PostingReceipt = {
 
 export type Accounting = EffectProvider<InvoicePosting, PostingReceipt>;
 
+/** A mail to one person. `reference` is our own: who is told of what, in which round. */
+export type MailMessage = {
+  readonly reference: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+};
+
+/** What the mail system gives back: proof that it took this message on. The text only as a digest. */
+export type MailReceipt = {
+  readonly messageReference: string;
+  readonly reference: string;
+  readonly to: string;
+  readonly subject: string;
+  /** SHA-256 of the text in UTF-8, in lower-case hex. */
+  readonly textSha256: string;
+};
+
+export type Mail = EffectProvider<MailMessage, MailReceipt>;
+
 /** The store the invoice files are read from. */
 export interface DocumentStore {
   /**
