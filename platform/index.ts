@@ -5,3 +5,5 @@ export { freePort, requirePort } from "./ports.js";
 export { openRun, type Run, type RunOptions } from "./run.js";
 export { type Exit, type ManagedProcess, type ProcessSpec } from "./managed-process.js";
 export { startPostgres, type PostgresInstance, type PostgresOptions } from "./postgres/embedded.js";
+export { startTemporal, type TemporalOptions, type TemporalServer } from "./temporal.js";
+export { searchAttributes } from "./temporal-api.js";

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Readable } from "node:stream";
 import { messageOf, UserFacingError } from "./errors.js";
 import { compiledEntry } from "./package-root.js";
@@ -31,9 +32,10 @@ export interface ProcessSpec {
   readonly readyTimeoutMs?: number;
   /**
    * Gets each line of standard output and error until it gives something truthy: an object becomes
-   * `ManagedProcess.ready`. Default: a JSON line with `"event":"ready"`. `"spawned"` waits for nothing.
+   * `ManagedProcess.ready`. Default: a JSON line with `"event":"ready"`. `"spawned"` waits for nothing; a `probe`
+   * is asked again and again until it gives true, for programs that don't say when they are ready.
    */
-  readonly ready?: ((line: string) => unknown) | "spawned";
+  readonly ready?: ((line: string) => unknown) | "spawned" | { readonly probe: () => Promise<boolean> };
   /** Sent by `stop`; default SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
   /** How long `stop` waits before SIGKILL; default 10,000 ms, more than any graceful drain here takes. */
@@ -211,17 +213,22 @@ async function readiness(
   log: ProcessLog,
 ): Promise<Record<string, unknown>> {
   if (spec.ready === "spawned") return {};
-  const isReady = spec.ready ?? readyEvent;
+  const condition = spec.ready ?? readyEvent;
   const timeoutMs = spec.readyTimeoutMs ?? readyMsDefault;
   const quoted = (): string =>
     log.lastLines.length === 0 ? "It printed nothing." : `Its last lines:\n  ${log.lastLines.join("\n  ")}`;
+  const decided = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Record<string, unknown>>((resolve, reject) => {
-      log.onLine = (line) => {
-        const found = isReady(line);
-        if (found) resolve(typeof found === "object" ? (found as Record<string, unknown>) : {});
-      };
+      if (typeof condition === "function") {
+        log.onLine = (line) => {
+          const found = condition(line);
+          if (found) resolve(typeof found === "object" ? (found as Record<string, unknown>) : {});
+        };
+      } else {
+        void askUntilTrue(condition.probe, decided.signal).then(() => resolve({}), reject);
+      }
       timer = setTimeout(() => {
         reject(new UserFacingError(`${spec.name} was not ready within ${timeoutMs} ms. ${quoted()}`));
       }, timeoutMs);
@@ -233,6 +240,14 @@ async function readiness(
     });
   } finally {
     clearTimeout(timer);
+    decided.abort();
     log.onLine = undefined;
   }
+}
+
+/** A refused connection costs next to nothing, and a server that is ready in 200 ms shouldn't be waited for longer. */
+const probeWaitMs = 20;
+
+async function askUntilTrue(probe: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !(await probe())) await delay(probeWaitMs);
 }

@@ -1,0 +1,65 @@
+/** The project's own folder of downloaded programs. A file in it is always whole: it gets its name last. */
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ServerDescription } from "./kinds.js";
+
+const platform = `${process.platform}-${process.arch}`;
+
+/** Half-made files older than this were left by a process that was killed while it downloaded. */
+const unfinishedMsMax = 60 * 60 * 1000;
+const unfinishedPrefix = ".unfinished-";
+
+/** Where the pinned version lies once it is downloaded. */
+export const pinnedPath = (cacheFolder: string, server: ServerDescription): string =>
+  join(cacheFolder, `${server.program}-${server.pinnedVersion}-${platform}`);
+
+/** Where the SDK's download lies: the SDK chooses its version, so the name says which SDK. */
+export const sdkPath = (cacheFolder: string, server: ServerDescription, sdkVersion: string): string =>
+  join(cacheFolder, `${server.program}-sdk-${sdkVersion}-${platform}`);
+
+export const isCached = (path: string): boolean => existsSync(path);
+
+/** Makes an executable file under its name in one step. Two processes may do it at once: the later one wins. */
+export async function putProgram(path: string, bytes: Uint8Array): Promise<void> {
+  await inWorkFolder(dirname(path), async (work) => {
+    const file = join(work, "program");
+    await writeFile(file, bytes, { mode: 0o755 });
+    await adoptProgram(file, path);
+  });
+}
+
+/** Moves a finished file of the same file system to its name in the cache. */
+export async function adoptProgram(file: string, path: string): Promise<void> {
+  await chmod(file, 0o755);
+  await rename(file, path);
+}
+
+/** A folder in the cache for half-made things, gone afterwards. */
+export async function inWorkFolder<Result>(
+  cacheFolder: string,
+  use: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  await mkdir(cacheFolder, { recursive: true });
+  await removeAbandoned(cacheFolder);
+  const folder = join(cacheFolder, `${unfinishedPrefix}${randomBytes(6).toString("hex")}`);
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function removeAbandoned(cacheFolder: string): Promise<void> {
+  for (const name of await readdir(cacheFolder)) {
+    if (!name.startsWith(unfinishedPrefix)) continue;
+    const path = join(cacheFolder, name);
+    const modifiedMs = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - modifiedMs > unfinishedMsMax) await rm(path, { recursive: true, force: true });
+  }
+}
