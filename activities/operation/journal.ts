@@ -148,7 +148,8 @@ export type ParkAnswer =
   | { readonly answer: "redrive" };
 
 export interface AnswerToParked {
-  readonly key: string;
+  /** The row of the recovery queue. Not the key: what is parked may have been answered and parked anew since. */
+  readonly recoveryId: number;
   /** Chosen by the one who answers; sending the same answer again under it changes nothing. */
   readonly answerId: string;
   readonly by: string;
@@ -156,7 +157,7 @@ export interface AnswerToParked {
 }
 
 export type AnswerResult =
-  | { readonly result: "answered"; readonly state: OperationState }
+  | { readonly result: "answered"; readonly key: string; readonly state: OperationState }
   /** Somebody else's answer, or this id with another content, was there first. */
   | { readonly result: "answered-before"; readonly by: string; readonly answerId: string }
   | { readonly result: "not-parked" };
