@@ -79,6 +79,8 @@ export interface CrashLabDefinition<Environment> {
   /** How each process under test is started with its own taps. */
   readonly processes: Readonly<Record<string, (environment: Environment, peers: TappedPeers) => ProcessSpec>>;
   readonly stories: Readonly<Record<string, Story<Environment>>>;
+  /** Resolves when nothing of this run is still on its way inside the outside systems: late commits, slow answers. */
+  settled?(environment: Environment, token: string): Promise<void>;
   /** What the outside systems committed for this run, read from their own journals. */
   effects(environment: Environment, token: string): Promise<readonly Effect[]>;
   invariants?(environment: Environment, token: string): Promise<readonly InvariantResult[]>;

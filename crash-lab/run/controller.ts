@@ -24,13 +24,16 @@ export class LabController {
   /** Every event that was seen, by anyone, for the evidence and for counting against the outside systems. */
   readonly events: BoundaryEvent[] = [];
   readonly #runs = new Map<string, HeldRun>();
+  readonly #retired = new Set<string>();
 
   add(run: HeldRun): void {
     this.#runs.set(run.token, run);
   }
 
-  remove(run: HeldRun): void {
+  /** The run is judged; what still comes of it is let through and belongs to no evidence. */
+  retire(run: HeldRun): void {
     this.#runs.delete(run.token);
+    this.#retired.add(run.token);
   }
 
   /** The controller for the taps of one process instance. */
@@ -48,7 +51,7 @@ export class LabController {
     for (const token of event.runTokens) {
       const run = this.#runs.get(token);
       if (run === undefined) {
-        this.#stray(event, token);
+        if (!this.#retired.has(token)) this.#stray(event, token);
         continue;
       }
       const wanted = run.decide(event, instance);

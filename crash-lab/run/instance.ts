@@ -1,0 +1,102 @@
+import { socketsOf, type ProcessSocket } from "../peers/sockets.js";
+import type { VictimEvidence } from "../judge/evidence.js";
+import type { ManagedProcess } from "../../platform/managed-process.js";
+import { processTable } from "../../platform/process-table.js";
+import { withDescendants } from "../../platform/process-tree.js";
+import type { Tap } from "../taps/tap.js";
+import type { SeenEvent } from "./held-run.js";
+
+/** How long a killed process may take to be reaped and its connections to break; both take milliseconds. */
+const deathMsMax = 10_000;
+
+/**
+ * One started process under test with the taps of its own.
+ *
+ * States: *standby* (everything is loaded, its polls wait in the taps), *active*, *dead*. Only an active instance
+ * takes work, only a dead one may be followed by another with its name.
+ */
+export class Instance {
+  constructor(
+    readonly name: string,
+    /** Tells successive instances apart: `worker#3`. */
+    readonly id: string,
+    readonly process: ManagedProcess,
+    readonly taps: readonly Tap[],
+  ) {}
+
+  activate(): void {
+    for (const tap of this.taps) tap.activate();
+  }
+
+  /** The process that was started and everything it started. */
+  pids(): number[] {
+    const table = processTable();
+    const roots = table.filter(({ pid }) => pid === this.process.pid);
+    return withDescendants(roots, table).map(({ pid }) => pid);
+  }
+
+  /** Connections that lead neither to a tap nor, being a listener's own side, from one of our callers. */
+  async untappedPeers(allowedPorts: ReadonlySet<number>): Promise<ProcessSocket[]> {
+    const tapPorts = new Set(this.taps.map(({ port }) => port));
+    return (await socketsOf(this.pids())).filter(
+      (socket) => !tapPorts.has(socket.remotePort) && !allowedPorts.has(socket.localPort),
+    );
+  }
+
+  /**
+   * Kills the process that owns the connections of the held messages, and proves it: reaped with signal 9, all its
+   * connections through the taps broken, and the peers' side torn down so that nothing of it lives on.
+   *
+   * @returns the evidence for each held message, in their order. One whose connection another process owned, or
+   * nobody, has no signal: then this kill was not its kill.
+   */
+  async die(held: readonly SeenEvent[]): Promise<VictimEvidence[]> {
+    const sockets = await socketsOf(this.pids());
+    const ownerOf = (seen: SeenEvent): number | undefined =>
+      sockets.find(({ localPort }) => localPort === seen.event.details.connection.clientPort)?.pid;
+    const owners = new Set(held.map(ownerOf).filter((pid) => pid !== undefined));
+    for (const pid of owners) process.kill(pid, "SIGKILL");
+    if (owners.size === 0) void this.process.kill("SIGKILL");
+    const exit = await within(deathMsMax, this.process.exited, undefined);
+    this.#breakUpstream();
+    const disconnected = Promise.all(this.taps.map((tap) => tap.whenDisconnected())).then(() => true);
+    const connectionsBroken = await within(deathMsMax, disconnected, false);
+    return held.map((seen) => {
+      const pid = ownerOf(seen) ?? this.process.pid;
+      // A wrapper's end says nothing about how its child ended, so only the started process itself counts as reaped.
+      const signal = ownerOf(seen) === this.process.pid ? (exit?.signal ?? null) : null;
+      return { pid, signal, connectionsBroken, identity: identityIn(seen) };
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.process.stop();
+    this.#breakUpstream();
+    await this.close();
+  }
+
+  /** Closes the taps of a dead or stopped process. */
+  async close(): Promise<void> {
+    await Promise.all(this.taps.map((tap) => tap.close()));
+  }
+
+  #breakUpstream(): void {
+    for (const tap of this.taps) tap.destroyUpstream();
+  }
+}
+
+/** The worker identity under which the task of the held message was delivered, by the tap's own record. */
+function identityIn({ event }: SeenEvent): string | null {
+  return event.details.kind === "temporal" ? (event.details.task?.identity ?? null) : null;
+}
+
+/** A watchdog, not a wait: what it guards ends at an event, and the time only bounds a fault of the lab. */
+async function within<T, U>(ms: number, promise: Promise<T>, otherwise: U): Promise<T | U> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<U>((resolve) => (timer = setTimeout(() => resolve(otherwise), ms)));
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,127 @@
+import type { CaseEvidence, GoldenOutcome } from "../judge/evidence.js";
+import { judge, type Judgement } from "../judge/judge.js";
+import type { Expectation } from "../lab-definition.js";
+import { verbs } from "../verbs/verb.js";
+import { parseWindowName } from "../windows/window-name.js";
+import type { Target } from "./held-run.js";
+import {
+  playKillRound,
+  playSurvivedRound,
+  type PlayedCase,
+  type PlayedRound,
+  type RoundLab,
+} from "./round.js";
+import type { RoundSize } from "./round-size.js";
+
+/** A case with its verdict and everything the verdict rests on. */
+export interface JudgedCase {
+  readonly target: Target;
+  readonly judgement: Judgement;
+  readonly evidence: CaseEvidence;
+  readonly recoverMs: number | null;
+  readonly played: PlayedCase | null;
+}
+
+export interface PlayOptions {
+  readonly story: string;
+  readonly golden: GoldenOutcome;
+  readonly expectations: readonly Expectation[];
+  readonly size: RoundSize;
+  /** Called for each case as it is judged, for the progress shown. */
+  readonly onCase: (judged: JudgedCase) => void;
+  /** Stops between rounds. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Plays every target, many in a round, and judges them. A window that its run had not come to when the round's kill
+ * fell goes into a later round; one that isn't reached in a round of its own is `unreached`.
+ */
+export async function playCases(
+  lab: RoundLab,
+  targets: readonly Target[],
+  options: PlayOptions,
+): Promise<JudgedCase[]> {
+  const judged: JudgedCase[] = [];
+  const record = (each: JudgedCase): void => {
+    judged.push(each);
+    options.onCase(each);
+  };
+  for (const group of groups(targets)) {
+    let waiting = [...group];
+    let alone = false;
+    while (waiting.length > 0) {
+      options.signal.throwIfAborted();
+      const taken = waiting.slice(0, alone ? 1 : options.size.current);
+      const round = await playRound(lab, options.story, taken);
+      options.size.learn({ holdMs: round.holdMs, notReached: round.notReached.length });
+      for (const played of round.cases) record(judgePlayed(played, options));
+      if (taken.length === 1) for (const target of round.notReached) record(unreached(target));
+      // Nothing of a full round arrived: try one alone, so that a round always ends with something judged.
+      alone = round.cases.length === 0 && taken.length > 1;
+      const again = taken.length === 1 ? [] : round.notReached;
+      waiting = [...(alone ? again : []), ...waiting.slice(taken.length), ...(alone ? [] : again)];
+    }
+  }
+  return judged;
+}
+
+/** One kill ends one process, so only windows of one process, tried with one verb, can share a round. */
+function groups(targets: readonly Target[]): Target[][] {
+  const byVictim = new Map<string, Target[]>();
+  for (const target of targets) {
+    const name = JSON.stringify([parseWindowName(target.window).process, target.verb]);
+    byVictim.set(name, [...(byVictim.get(name) ?? []), target]);
+  }
+  return [...byVictim.values()];
+}
+
+function playRound(lab: RoundLab, story: string, targets: readonly Target[]): Promise<PlayedRound> {
+  const { window, verb } = targets[0]!;
+  return verbs[verb].kills
+    ? playKillRound(lab, story, parseWindowName(window).process, targets)
+    : playSurvivedRound(lab, story, targets);
+}
+
+function judgePlayed(played: PlayedCase, { golden, expectations }: PlayOptions): JudgedCase {
+  const { target, run, victim, found, told } = played;
+  const expected = expectations.find(
+    ({ window, verb }) =>
+      verb === target.verb && (window === target.window || target.window.endsWith(`/${window}`)),
+  );
+  const evidence: CaseEvidence = {
+    fault: { verb: target.verb, reached: run.reached, fired: run.fired, ...(victim ? { victim } : {}) },
+    told,
+    missedExpectations: missed(expected, found.ending.state),
+    ...found,
+  };
+  return {
+    target,
+    judgement: judge(evidence, golden),
+    evidence,
+    recoverMs: played.recoverMs,
+    played,
+  };
+}
+
+/** Parking where nobody said that it would be right is as wrong as not parking where it was said. */
+function missed(expected: Expectation | undefined, state: CaseEvidence["ending"]["state"]): string[] {
+  if (state === "parked" && expected?.verdict !== "parked")
+    return ["it parked, which the scenario does not declare here"];
+  if (expected?.verdict === "parked" && state !== "parked")
+    return [`it should have parked: ${expected.because}`];
+  return [];
+}
+
+function unreached(target: Target): JudgedCase {
+  const evidence: CaseEvidence = {
+    fault: { verb: target.verb, reached: false, fired: false },
+    ending: { state: "absent" },
+    effects: [],
+    told: [],
+    replay: { ok: true, detail: "" },
+    invariants: [],
+    missedExpectations: [],
+  };
+  return { target, judgement: judge(evidence, { effects: [] }), evidence, recoverMs: null, played: null };
+}
