@@ -28,17 +28,6 @@ export interface RequestTable {
   state_changed_at: Generated<Date>;
 }
 
-/** One thing that a request asks to be worked on, which no other request may ask for while it is claimed. */
-export interface RequestSubjectTable {
-  readonly kind: string;
-  /** For an invoice batch: the invoice's key. */
-  readonly subject: string;
-  request_id: string;
-  /** Set when the subject ended without effect, so that another request may claim it. */
-  released_at: Date | null;
-}
-
 export interface RequestTables {
   requests: RequestTable;
-  request_subjects: RequestSubjectTable;
 }
