@@ -104,8 +104,9 @@ export class Batch {
   }
 
   status(): string {
-    if (this.abandoned) return "connection lost";
-    return this.sqlState ?? this.tags.join("; ");
+    if (this.sqlState !== null) return this.sqlState;
+    // Where a transaction ends without the word, the server has no tag for it.
+    return this.tags.length === 0 && this.commitOf !== null ? "COMMIT" : this.tags.join("; ");
   }
 
   describeStatements(): PostgresDetails["statements"] {

@@ -63,6 +63,7 @@ export class ReplyReader {
     const head = this.head();
     if (head === undefined) return;
     if (code === fromServer.commandComplete) recordTag(head.batch, readCommandTag(message));
+    if (code === fromServer.portalSuspended) head.batch.tags.push("suspended");
     if (code === fromServer.copyInResponse) this.beginCopyIn(head);
     if (code === fromServer.errorResponse) return this.fail(head, readSqlState(message));
     if (code === fromServer.readyForQuery && !endsWith[code]!.includes(head.to)) {

@@ -79,7 +79,10 @@ export class PostgresSession {
       this.replies.abandon();
       client.resetAndDestroy();
     });
-    upstream.on("close", () => this.replies.abandon());
+    upstream.on("close", () => {
+      this.replies.abandon();
+      this.answers.endWhenEmpty();
+    });
   }
 
   /** Bytes that the client sent after its first request. */
@@ -218,10 +221,12 @@ export class PostgresSession {
         batch.transaction.tokens.add(token);
       }
     }
-    if (batch.writes && !batch.abandoned && batch.sqlState === null && batch.rows !== 0) {
+    if (batch.writes && batch.sqlState === null && batch.rows !== 0) {
       batch.transaction.touchedRows = true;
     }
-    if (batch.isBoundary) void this.finish(batch);
+    // Whether a batch took effect whose connection broke can't be seen from here, so there is no "after" of it.
+    if (batch.abandoned) batch.gate?.open();
+    else if (batch.isBoundary) void this.finish(batch);
   }
 
   private async finish(batch: Batch): Promise<void> {
