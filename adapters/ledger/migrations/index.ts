@@ -5,6 +5,7 @@ import { requests } from "./0003-requests.js";
 import { outbox } from "./0004-outbox.js";
 import { inbox } from "./0005-inbox.js";
 import { tickets } from "./0006-tickets.js";
+import { invoices } from "./0050-invoices.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   outbox,
   inbox,
   tickets,
+  invoices,
 ];
