@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Worker, type NativeConnection, type WorkerOptions } from "@temporalio/worker";
+import { Worker, type NativeConnection, type WorkflowBundleOption } from "@temporalio/worker";
 import { beatByTheClock } from "./heartbeat.js";
 import { workerProfiles, type ProfileName } from "./profiles.js";
 
@@ -11,14 +11,14 @@ export interface CreateWorkerOptions {
   /** `<name>@<pid>`: histories and journals show who did it. */
   readonly identity: string;
   readonly profile: ProfileName;
-  /** A bundle made by `bundle.ts`; without it the workflows are bundled at the start, which takes about 1.5 s. */
-  readonly workflowBundlePath?: string;
+  /** Made by `bundle.ts`; without it the workflows are bundled at the start, which takes about 1.5 s. */
+  readonly workflowBundle?: WorkflowBundleOption;
   /** Runs that are kept in memory; 0 replays each run from its beginning at every task. Default: the SDK's. */
   readonly maxCachedWorkflows?: number;
 }
 
-/** Compiled beside its source, so the same name works in `dist` and from a test. */
-export const workflowsPath = fileURLToPath(import.meta.resolve("../../workflows/index.js"));
+/** The folder of the workflows, compiled or not. */
+export const workflowsPath = fileURLToPath(new URL("../../workflows", import.meta.url));
 
 export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
   const { connection, namespace, taskQueue, activities, identity, profile } = options;
@@ -28,15 +28,11 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
     taskQueue,
     identity,
     activities,
-    ...workflowSource(options.workflowBundlePath),
+    ...(options.workflowBundle === undefined
+      ? { workflowsPath }
+      : { workflowBundle: options.workflowBundle }),
     ...workerProfiles[profile],
     ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     interceptors: { activity: [beatByTheClock] },
   });
-}
-
-function workflowSource(
-  bundlePath: string | undefined,
-): Pick<WorkerOptions, "workflowBundle" | "workflowsPath"> {
-  return bundlePath === undefined ? { workflowsPath } : { workflowBundle: { codePath: bundlePath } };
 }

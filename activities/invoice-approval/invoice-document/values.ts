@@ -56,7 +56,7 @@ export function isoDate(field: string, text: string): string {
 /** @returns the identifier in capitals without blanks, so that one supplier has one spelling. */
 export function vatIdentifier(field: string, text: string): string {
   const compact = text.replaceAll(/\s/g, "").toUpperCase();
-  if (!/^[A-Z]{2}[A-Z0-9+*.-]{2,14}$/.test(compact)) {
+  if (!/^[A-Z]{2}(?=.*\d)[A-Z0-9+*.-]{2,14}$/.test(compact)) {
     throw new InvalidDocument(field, text, "a VAT identifier with its country prefix, such as DE123456789");
   }
   return compact;

@@ -1,0 +1,156 @@
+/**
+ * Everything the invoice story needs around its worker: the ledger's database, Temporal, the outside world with a
+ * database server of its own, and the workflow bundle. Started inside a run, gone with it.
+ */
+import { join } from "node:path";
+import type { Client } from "@temporalio/client";
+import { migrate } from "../../adapters/ledger/migrate.js";
+import { openTemporalClient } from "../../adapters/temporal/client.js";
+import {
+  packageRoot,
+  startDatabase,
+  startPostgres,
+  startTemporal,
+  type Database,
+  type ProcessSpec,
+  type Run,
+  type TemporalServer,
+} from "../../platform/index.js";
+import { bundleWorkflows } from "../../services/worker/bundle.js";
+import { startWorldProcess, type RunningWorld } from "../world/process.js";
+import { demoPolicy } from "./policy.js";
+
+export interface InvoiceEnvironment {
+  readonly database: Database;
+  readonly ledgerUrl: string;
+  readonly temporal: TemporalServer;
+  readonly client: Client;
+  readonly world: RunningWorld;
+  /** Made once, used by every worker. */
+  readonly bundlePath: string;
+}
+
+export interface InvoiceEnvironmentOptions {
+  /** Also serve Temporal's web interface; default false. */
+  readonly ui?: boolean;
+  /** One line when a part is there. */
+  readonly progress?: (line: string) => void;
+}
+
+/**
+ * Settings of the dev server that only make recovery quicker to watch: by default it batches timers and so notices a
+ * dead worker up to a second late. A server that isn't ours keeps its own.
+ */
+export const quickServer = { "history.timerProcessorMaxTimeShift": "1ms" } as const;
+
+/** Where the outside world keeps its data is none of the ledger's business: killing ours must never touch it. */
+const worldServerName = "world-postgres";
+
+/** @throws UserFacingError when a part can't be had */
+export async function startInvoiceEnvironment(
+  run: Run,
+  { ui = false, progress = () => undefined }: InvoiceEnvironmentOptions = {},
+): Promise<InvoiceEnvironment> {
+  const bundlePath = join(run.folder, "workflow-bundle.js");
+  const [{ database, ledgerUrl }, world, { temporal, client }] = await allOrFirstFailure([
+    startLedger(run).then((ledger) => {
+      progress(`Postgres ${ledger.database.version} holds our ledger.`);
+      return ledger;
+    }),
+    startWorld(run).then((started) => {
+      progress("The outside world runs: accounting, documents, mail, each with its own journal.");
+      return started;
+    }),
+    startServer(run, ui).then((server) => {
+      progress(`Temporal ${server.temporal.version} runs at ${server.temporal.address}.`);
+      return server;
+    }),
+    bundleWorkflows(bundlePath),
+  ]);
+  return { database, ledgerUrl, temporal, client, world, bundlePath };
+}
+
+async function startLedger(run: Run): Promise<{ database: Database; ledgerUrl: string }> {
+  const database = await startDatabase(run, { name: "ledger" });
+  await migrate({ url: database.url });
+  return { database, ledgerUrl: database.url };
+}
+
+async function startWorld(run: Run): Promise<RunningWorld> {
+  const server = await startPostgres(run, { name: worldServerName });
+  return startWorldProcess(run, { databaseUrl: await server.createDatabase("world") });
+}
+
+async function startServer(run: Run, ui: boolean): Promise<{ temporal: TemporalServer; client: Client }> {
+  const temporal = await startTemporal(run, { name: "temporal", dynamicConfig: quickServer, ui });
+  const client = await openTemporalClient({
+    address: temporal.address,
+    namespace: temporal.namespace,
+    identity: `${run.id}@${process.pid}`,
+  });
+  run.onClose("Temporal client", () => client.connection.close());
+  return { temporal, client };
+}
+
+/** Like `Promise.all`, but waits for all of them, so that what still starts is known before the run closes. */
+async function allOrFirstFailure<Parts extends readonly unknown[]>(
+  parts: readonly [...{ [Index in keyof Parts]: Promise<Parts[Index]> }],
+): Promise<Parts> {
+  await Promise.allSettled(parts);
+  return (await Promise.all(parts)) as unknown as Parts;
+}
+
+/** Where a worker finds its peers: the real ones, or what stands in front of them. */
+export interface WorkerPeers {
+  readonly temporalAddress: string;
+  readonly ledgerUrl: string;
+  readonly accountingUrl: string;
+  readonly documentsUrl: string;
+}
+
+export function directPeers({ temporal, ledgerUrl, world }: InvoiceEnvironment): WorkerPeers {
+  return {
+    temporalAddress: temporal.address,
+    ledgerUrl,
+    accountingUrl: world.accounting.baseUrl,
+    documentsUrl: world.documents.baseUrl,
+  };
+}
+
+export const workerEntries = {
+  safe: "services/worker/main.js",
+  naive: "scenarios/invoice-approval/naive/worker.js",
+} as const;
+
+export interface WorkerOptions {
+  readonly entry: string;
+  readonly name: string;
+  readonly taskQueue: string;
+  readonly peers: WorkerPeers;
+}
+
+/** A worker process as the demo and the lab start it: the production program with quick settings. */
+export function workerSpec(environment: InvoiceEnvironment, options: WorkerOptions): ProcessSpec {
+  const { temporal, world, bundlePath } = environment;
+  const { peers } = options;
+  return {
+    name: options.name,
+    entry: options.entry,
+    env: {
+      TEMPORAL_ADDRESS: peers.temporalAddress,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      TEMPORAL_TASK_QUEUE: options.taskQueue,
+      LEDGER_URL: peers.ledgerUrl,
+      ACCOUNTING_URL: peers.accountingUrl,
+      ACCOUNTING_API_KEY: world.accounting.apiKey,
+      ACCOUNTING_SETTLE_MS: String(demoPolicy.accounting.settleMs),
+      ACCOUNTING_PARK_AFTER_MS: String(demoPolicy.accounting.parkAfterMs),
+      DOCUMENTS_URL: peers.documentsUrl,
+      DOCUMENTS_API_KEY: world.documents.apiKey,
+      SUPPLIERS_FILE: join(packageRoot(), "scenarios", "invoice-approval", "suppliers.json"),
+      WORKER_NAME: options.name,
+      WORKER_PROFILE: "quick",
+      WORKFLOW_BUNDLE: bundlePath,
+    },
+  };
+}
