@@ -7,6 +7,7 @@
 export * from "./database.js";
 export * from "./ledger-errors.js";
 export { checkSchema, migrate, type MigrateOptions, type MigrateResult } from "./migrate.js";
+export { dumpSchema } from "./dump-schema.js";
 export { migrations, type Migration } from "./migrations/index.js";
 export * from "./retryable.js";
 export { digestOf, NotStorable, storableJson } from "./json.js";
