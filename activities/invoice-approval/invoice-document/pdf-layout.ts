@@ -17,7 +17,15 @@
  */
 import type { ExtractedInvoice, InvoiceLine, TaxSubtotal } from "./invoice.js";
 import { InvalidDocument } from "./invalid-document.js";
-import { amountMinor, currencyCode, decimalText, isoDate, rateBasisPoints, vatIdentifier } from "./values.js";
+import {
+  amountMinor,
+  currencyCode,
+  decimalText,
+  isoDate,
+  plainText,
+  rateBasisPoints,
+  vatIdentifier,
+} from "./values.js";
 
 const itemBegin = /^Item\b/;
 const itemPattern =
@@ -27,7 +35,9 @@ const vatPattern = /^VAT (?<rate>\S+) %: (?<taxable>\S+) \| (?<tax>\S+)$/;
 const linesMax = 2_000;
 
 export function readPdfLayout(text: string): ExtractedInvoice {
-  const lines = text.split(/\r?\n/).map((line) => line.replaceAll(/\s+/g, " ").trim());
+  const lines = plainText("PDF text", text)
+    .split(/\r?\n/)
+    .map((line) => line.replaceAll(/\s+/g, " ").trim());
   if (lines.length > linesMax)
     throw new InvalidDocument("PDF text", `${lines.length} lines`, `at most ${linesMax}`);
   const field = (label: string) => labelled(lines, label);

@@ -8,6 +8,9 @@ import { parseXml } from "./xml.js";
 /** Real invoices stay under 1 MB; a PDF with pictures may be larger. Above it, memory is at stake for everyone. */
 export const documentBytesMax = 5 * 1024 * 1024;
 
+/** What is stored goes through databases and logs; 1 MB holds two thousand lines with long descriptions. */
+const extractedCharactersMax = 1_000_000;
+
 /**
  * Reads an invoice. Decides by the content: what a sender calls a file proves nothing.
  *
@@ -17,7 +20,19 @@ export async function readInvoice(bytes: Uint8Array): Promise<ExtractedInvoice> 
   if (bytes.byteLength > documentBytesMax) {
     throw new InvalidDocument("document", `${bytes.byteLength} bytes`, `at most ${documentBytesMax} bytes`);
   }
-  if (startsLikePdf(bytes)) return readPdf(bytes);
+  const invoice = startsLikePdf(bytes) ? await readPdf(bytes) : readXml(bytes);
+  const size = JSON.stringify(invoice).length;
+  if (size > extractedCharactersMax) {
+    throw new InvalidDocument(
+      "document",
+      `${size} characters of content`,
+      `at most ${extractedCharactersMax}`,
+    );
+  }
+  return invoice;
+}
+
+function readXml(bytes: Uint8Array): ExtractedInvoice {
   const root = parseXml(bytes);
   if (root.localName === "Invoice" && root.namespace === ublInvoiceNamespace) return readUbl(root);
   if (root.localName === "CrossIndustryInvoice" && root.namespace === ciiInvoiceNamespace)

@@ -78,6 +78,16 @@ export function minorUnitDigits(currency: string): number {
   );
 }
 
+/** Control characters, and halves of characters: they can't be stored, though `&#0;` can smuggle them in. */
+const forbiddenCharacters = /(?![\t\n\r])\p{Cc}|\p{Surrogate}/u;
+
+export function plainText(field: string, text: string): string {
+  if (forbiddenCharacters.test(text)) {
+    throw new InvalidDocument(field, text, "text without control characters");
+  }
+  return text;
+}
+
 function decimal(field: string, text: string): Decimal {
   if (!plainDecimal.test(text)) throw new InvalidDocument(field, text, "a decimal number such as 12.50");
   return new Exact(text);

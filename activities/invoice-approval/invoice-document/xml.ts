@@ -4,6 +4,7 @@
  */
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { InvalidDocument } from "./invalid-document.js";
+import { plainText } from "./values.js";
 
 /** Invoices nest about ten deep; the limit keeps a hostile file from exhausting the stack. */
 const depthMax = 40;
@@ -24,8 +25,10 @@ const parser = new XMLParser({
   ignoreDeclaration: true,
   ignorePiTags: true,
   alwaysCreateTextNode: true,
-  // The five predefined entities and character references; others can't be declared without a document type.
+  // The five predefined entities; others can't be declared without a document type. Character references come with
+  // `htmlEntities` only, which also knows HTML's names; those are refused before.
   processEntities: true,
+  htmlEntities: true,
   maxNestedTags: depthMax,
 });
 
@@ -40,12 +43,27 @@ export function parseXml(bytes: Uint8Array): XmlElement {
   if (forbidden !== undefined) {
     throw new InvalidDocument("document", forbidden, "XML without a document type or entities");
   }
+  requireKnownReferences(text);
   const verdict = XMLValidator.validate(text);
   if (verdict !== true) {
     const { msg, line, col } = verdict.err;
     throw new InvalidDocument("document", `${msg} (line ${line}, column ${col})`, "well-formed XML");
   }
   return rootOf(text);
+}
+
+/** The reader would leave an unknown reference as it stands and drop one of a forbidden character: either way silently. */
+function requireKnownReferences(text: string): void {
+  const outsideCharacterData = text.replaceAll(/<!--.*?-->|<!\[CDATA\[.*?\]\]>/gs, "");
+  for (const [reference] of outsideCharacterData.matchAll(/&[^;\s<]{0,20};?/g)) {
+    if (/^&(?:amp|lt|gt|quot|apos);$/.test(reference)) continue;
+    const [, hex, decimal] = /^&#(?:x([0-9A-Fa-f]{1,6})|(\d{1,7}));$/.exec(reference) ?? [];
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    if (!(code <= 0x10_ff_ff)) {
+      throw new InvalidDocument("document", reference, "amp, lt, gt, quot, apos and character references");
+    }
+    plainText("document", String.fromCodePoint(code));
+  }
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -136,7 +154,7 @@ export class XmlElement {
   get text(): string {
     const text = this.node[textKey];
     if (typeof text !== "string" || text === "") throw new InvalidDocument(this.path, undefined, "some text");
-    return text;
+    return plainText(this.path, text);
   }
 }
 

@@ -134,6 +134,17 @@ test.each<[string, string, string | RegExp, string, string]>([
   ["another namespace", ubl, "xsd:Invoice-2", "xsd:Invoice-3", "root element"],
   ["an encoding that could hide", ubl, "UTF-8", "UTF-7", 'XML encoding is "UTF-7"'],
   ["an entity", ubl, "<ubl:Invoice", '<!DOCTYPE Invoice [<!ENTITY x "1">]><ubl:Invoice', "<!DOCTYPE"],
+  ["an entity of HTML", ubl, "Hafen Papier", "Hafen&nbsp;Papier", 'document is "&nbsp;'],
+  ["a character that can't be stored", ubl, "Hafen Papier", "Hafen&#0;Papier", "document is"],
+  ["half a character", ubl, "Hafen Papier", "Hafen&#xD800;Papier", "document is"],
+  [
+    "more text than can be stored",
+    ubl,
+    "Guide to labour law",
+    "x".repeat(1_100_000),
+    "characters of content",
+  ],
+  ["a bare ampersand", ubl, "Hafen Papier", "Hafen & Papier", 'document is "&'],
   ["CII: a date in another format", cii, 'format="102"', 'format="203"', '@format is "203"'],
   [
     "CII: no total",
