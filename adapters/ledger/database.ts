@@ -93,6 +93,9 @@ export function openLedger(options: LedgerOptions): Ledger {
     connectionTimeoutMillis: connectTimeoutMs,
   });
   pool.on("error", options.onIdleConnectionLost ?? warnOfLostConnection);
+  // The pool listens to its idle connections only. One that breaks in use, between two statements, would end the
+  // process as an unhandled error; whoever uses it learns of the loss from the next statement.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return new Kysely<LedgerDatabase>({ dialect: new PostgresDialect({ pool }) });
 }
 

@@ -114,13 +114,15 @@ export function meaningOf(error: unknown): RetryableFailure | undefined {
     message?: unknown;
     errors?: readonly unknown[];
   };
+  if (Array.isArray(errors) && errors.length > 0) {
+    // One error for each address of a host name, and the first one's code on top; the worst of them counts.
+    const meanings = errors.map(meaningOf);
+    return meanings.includes(undefined)
+      ? undefined
+      : (meanings.find((meaning) => meaning?.mayHaveHappened) ?? meanings[0]);
+  }
   if (typeof code === "string") {
     return retryableCodes[code];
-  }
-  if (Array.isArray(errors) && errors.length > 0) {
-    // One error for each address of a host name; the worst of them counts.
-    const meanings = errors.map(meaningOf);
-    return meanings.find((meaning) => meaning === undefined || meaning.mayHaveHappened) ?? meanings[0];
   }
   return typeof message === "string" ? retryableMessages[message] : undefined;
 }
