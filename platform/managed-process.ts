@@ -68,6 +68,11 @@ export interface ManagedProcess {
 
 const readyMsDefault = 30_000;
 const stopMsDefault = 10_000;
+/**
+ * A dead child's last lines are still on their way. They are waited for, but not for ever: what it started itself
+ * may hold its standard output open.
+ */
+const logMsMax = 500;
 /** So many lines of a dead child's log go into the error: enough for a stack, few enough to read. */
 const quotedLinesMax = 20;
 
@@ -96,7 +101,10 @@ export async function startProcess(
   const child = spawnChild(runFolder, runId, spec);
   const log = openLog(runFolder, spec.name, child);
   const exited = new Promise<Exit>((resolve) => {
-    child.once("close", (code, signal) => resolve({ code, signal }));
+    child.once("exit", (code, signal) => {
+      const logged = Promise.race([log.written, delay(logMsMax, undefined, { ref: false })]);
+      void logged.then(() => resolve({ code, signal }));
+    });
   });
   await spawned(child, spec);
   const pid = child.pid ?? -1;
@@ -179,6 +187,8 @@ interface ProcessLog {
   /** Called with each line until it is replaced by undefined. */
   onLine: ((line: string) => void) | undefined;
   readonly lastLines: string[];
+  /** Settles when all output has been read and is in the file, or can't be written. */
+  readonly written: Promise<void>;
 }
 
 function openLog(runFolder: string, name: string, child: ChildProcess): ProcessLog {
@@ -188,7 +198,8 @@ function openLog(runFolder: string, name: string, child: ChildProcess): ProcessL
   const stream = createWriteStream(file, { flags: "a" });
   // A full disk, or a run folder that someone removed, must not end the run: the log is lost, the process lives.
   stream.on("error", () => undefined);
-  const log: ProcessLog = { file, onLine: undefined, lastLines: [] };
+  const written = new Promise<void>((resolve) => stream.once("close", resolve));
+  const log: ProcessLog = { file, onLine: undefined, lastLines: [], written };
   const sources = [child.stdout, child.stderr].filter((source): source is Readable => source !== null);
   let open = sources.length;
   for (const source of sources) {

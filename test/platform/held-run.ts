@@ -97,12 +97,15 @@ export class RunBench {
     return Date.now() - since;
   }
 
-  /** For afterEach: ends whatever a failed test left, and says what that was. */
-  dispose(): string[] {
+  /** For afterEach: ends whatever a test left, and fails it for that. */
+  dispose(): void {
     const left = this.processes();
     const pids = new Set(left.map((row) => row.pid));
     killTree((table) => table.filter((row) => pids.has(row.pid)));
     rmSync(this.folder, { recursive: true, force: true });
-    return left.map(({ pid, command }) => `${pid} ${command}`);
+    if (left.length === 0) return;
+    throw new Error(
+      `processes left by the test:\n${left.map((row) => `${row.pid} ${row.command}`).join("\n")}`,
+    );
   }
 }

