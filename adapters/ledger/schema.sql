@@ -70,6 +70,18 @@ CREATE INDEX inbox_received ON public.inbox USING btree (source, received_at) WH
 CREATE TRIGGER inbox_keeps_settled BEFORE UPDATE ON public.inbox FOR EACH ROW WHEN ((old.state <> 'received'::text)) EXECUTE FUNCTION ledger_keep_settled();
 CREATE TRIGGER inbox_stays_as_received BEFORE UPDATE OF source, event_id, subject, body_digest, body, received_at ON public.inbox FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 
+create table invoice_register (
+  processing_id text not null,
+  invoice_key text not null,
+  tenant text not null,
+  supplier_id text not null,
+  invoice_number text not null,
+  claimed_at timestamp with time zone not null default ledger_now(),
+  constraint invoice_register_invoice_key_key UNIQUE (invoice_key),
+  constraint invoice_register_pkey PRIMARY KEY (processing_id),
+  constraint invoice_register_tenant_supplier_id_invoice_number_key UNIQUE (tenant, supplier_id, invoice_number)
+);
+
 create table ledger_migrations (
   number integer not null,
   name text not null,
@@ -179,6 +191,16 @@ CREATE INDEX outbox_pending ON public.outbox USING btree (id) WHERE (state = 'pe
 CREATE INDEX outbox_pending_in_order ON public.outbox USING btree (ordering_key, id) WHERE (state = 'pending'::text);
 CREATE TRIGGER outbox_keeps_settled BEFORE UPDATE ON public.outbox FOR EACH ROW WHEN ((old.state <> 'pending'::text)) EXECUTE FUNCTION ledger_keep_settled();
 CREATE TRIGGER outbox_notifies AFTER INSERT ON public.outbox FOR EACH STATEMENT EXECUTE FUNCTION ledger_notify_outbox();
+
+create table payload_names (
+  name text not null,
+  digest text not null,
+  bound_at timestamp with time zone not null default ledger_now(),
+  constraint payload_names_digest_fkey FOREIGN KEY (digest) REFERENCES payloads(digest),
+  constraint payload_names_pkey PRIMARY KEY (name)
+);
+CREATE TRIGGER payload_names_are_not_truncated BEFORE TRUNCATE ON public.payload_names FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER payload_names_stay BEFORE DELETE OR UPDATE ON public.payload_names FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 
 create table payloads (
   digest text not null,
