@@ -1,0 +1,123 @@
+/**
+ * Everything the invoice process runs on, for a test file: a Temporal server, the real ledger, the outside world over
+ * HTTP, and workers with the production activities, of which a test may exchange some.
+ */
+import { randomBytes } from "node:crypto";
+import type { Client } from "@temporalio/client";
+import { DefaultLogger, Runtime, type NativeConnection } from "@temporalio/worker";
+import { afterAll, beforeAll, inject } from "vitest";
+import type { InvoiceActivities } from "../../activities/invoice-approval/index.js";
+import { openTemporalClient } from "../../adapters/temporal/client.js";
+import { openWorkerConnection } from "../../adapters/temporal/connection.js";
+import { registerSearchAttributes } from "../../adapters/temporal/register-search-attributes.js";
+import { demoPolicy } from "../../scenarios/invoice-approval/policy.js";
+import {
+  automaticInvoices,
+  storyDocuments,
+  type SampleInvoice,
+} from "../../scenarios/invoice-approval/stories/automatic.js";
+import { wireActivities } from "../../services/worker/activities.js";
+import { createWorker } from "../../services/worker/create-worker.js";
+import { readSettings, type WorkerSettings } from "../../services/worker/settings.js";
+import { ledgerDatabase, type TestDatabase } from "./database.js";
+import { workflowBundle } from "./workflow-bundle.js";
+import { startTestWorld, worldSecrets, type TestWorld } from "./world.js";
+
+export interface InvoiceRig {
+  readonly client: Client;
+  readonly world: TestWorld;
+  readonly database: TestDatabase;
+  /** Puts the samples into the document store under the run's ids. */
+  putDocuments(token: string, samples?: readonly SampleInvoice[]): Promise<void>;
+  /** Runs `work` while a worker serves a task queue of its own. The worker has drained when this ends. */
+  withWorker<Result>(
+    options: RigWorkerOptions,
+    work: (taskQueue: string) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export interface RigWorkerOptions {
+  readonly maxCachedWorkflows?: number;
+  /** Exchanges activities; given the real ones. */
+  readonly exchange?: (real: InvoiceActivities) => Partial<InvoiceActivities>;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const namespace = "default";
+
+// Attempts that fail on purpose would fill the screen with warnings.
+Runtime.install({ logger: new DefaultLogger("ERROR") });
+
+/** Call once at the top of a test file. */
+export function invoiceRig(): InvoiceRig {
+  const database = ledgerDatabase();
+  let client: Client;
+  let connection: NativeConnection;
+  let world: TestWorld;
+
+  beforeAll(async () => {
+    const address = inject("temporalAddress");
+    client = await openTemporalClient({ address, namespace, identity: `test@${process.pid}` });
+    await registerSearchAttributes(client.connection as never, namespace);
+    connection = await openWorkerConnection({ address, namespace });
+    world = await startTestWorld();
+  });
+
+  afterAll(async () => {
+    await connection?.close();
+    await client?.connection.close();
+    await world?.dispose();
+  });
+
+  return {
+    get client() {
+      return client;
+    },
+    get world() {
+      return world;
+    },
+    database,
+    putDocuments: async (token, samples = automaticInvoices) => {
+      for (const each of await storyDocuments(process.cwd(), token, samples)) {
+        await world.control.putDocument(each.documentId, each.mediaType, each.bytes);
+      }
+    },
+    withWorker: async (options, work) => {
+      const taskQueue = `test-${randomBytes(6).toString("hex")}`;
+      const identity = `${taskQueue}@${process.pid}`;
+      const settings = workerSettings(world, database.url, options.settings);
+      const real = await wireActivities(settings, database.ledger, identity);
+      const worker = await createWorker({
+        connection,
+        namespace,
+        taskQueue,
+        identity,
+        activities: { ...real, ...options.exchange?.(real) },
+        profile: "quick",
+        workflowBundle: await workflowBundle(),
+        ...(options.maxCachedWorkflows === undefined
+          ? {}
+          : { maxCachedWorkflows: options.maxCachedWorkflows }),
+      });
+      return worker.runUntil(work(taskQueue));
+    },
+  };
+}
+
+function workerSettings(
+  world: TestWorld,
+  ledgerUrl: string,
+  more: Readonly<Record<string, string>> = {},
+): WorkerSettings {
+  return readSettings({
+    LEDGER_URL: ledgerUrl,
+    ACCOUNTING_URL: world.baseUrl("accounting"),
+    ACCOUNTING_API_KEY: worldSecrets.WORLD_ACCOUNTING_API_KEY,
+    DOCUMENTS_URL: world.baseUrl("documents"),
+    DOCUMENTS_API_KEY: worldSecrets.WORLD_DOCUMENTS_API_KEY,
+    SUPPLIERS_FILE: "scenarios/invoice-approval/suppliers.json",
+    ACCOUNTING_SETTLE_MS: String(demoPolicy.accounting.settleMs),
+    ACCOUNTING_PARK_AFTER_MS: String(demoPolicy.accounting.parkAfterMs),
+    ...more,
+  });
+}
