@@ -1,5 +1,6 @@
 /** The world as a process of a run: what to spawn, and the addresses and secrets to use it with. */
 import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
 import { z } from "zod";
 import type { ManagedProcess, ProcessSpec, Run } from "../../platform/index.js";
 import { createWorldControl, type WorldControl } from "./control.js";
@@ -44,7 +45,9 @@ export async function startWorldProcess(run: Run, options: WorldProcessOptions):
     entry: "services/world/main.js",
     env: {
       WORLD_DATABASE_URL: options.databaseUrl,
-      ...(options.documentsFolder === undefined ? {} : { WORLD_DOCUMENTS_FOLDER: options.documentsFolder }),
+      ...(options.documentsFolder === undefined
+        ? {}
+        : { WORLD_DOCUMENTS_FOLDER: resolve(options.documentsFolder) }),
       ...secrets,
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Work that the world has taken on. A commit that was promised for later happens even though its client is gone,
+ * Work that the world has taken on, open requests included. A commit that was promised for later happens even though its client is gone,
  * so the process may not end before it: on a graceful stop all waits are cut short and the work is awaited.
  */
 export class Work {
@@ -33,9 +33,24 @@ export class Work {
     });
   }
 
-  /** Cuts all waits short and returns when nothing is under way any more. Failures belong to their own callers. */
-  async finish(): Promise<void> {
+  /**
+   * Cuts all waits short and returns when nothing is under way any more, or after `withinMs`. Failures belong to
+   * their own callers.
+   *
+   * @returns whether everything has ended.
+   */
+  async finish(withinMs: number): Promise<boolean> {
     this.#closing.abort();
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<"late">((resolve) => {
+      timer = setTimeout(resolve, withinMs, "late");
+    });
+    // Work may begin more work, so what is under way is looked at again until there is none.
+    const ended = async () => {
+      while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    };
+    const outcome = await Promise.race([ended(), limit]);
+    clearTimeout(timer);
+    return outcome !== "late";
   }
 }

@@ -31,6 +31,9 @@ const writerConnectionsMax = 8;
 /** The judge's waiting readers hold none. */
 const judgeConnectionsMax = 4;
 
+/** A client that doesn't read its answer may not keep the world from ending. */
+const drainMsMax = 5_000;
+
 /** @throws when the database can't be prepared, the folder can't be read or a port is taken. */
 export async function startWorld(settings: Settings, logger: Logger): Promise<World> {
   const urls = await prepareDatabase(settings.WORLD_DATABASE_URL);
@@ -41,11 +44,23 @@ export async function startWorld(settings: Settings, logger: Logger): Promise<Wo
   const journal = new Journal(pool);
   const dependencies = { journal, book, work, pool };
 
-  const accounting = createProviderServer("accounting", settings.WORLD_ACCOUNTING_API_KEY, logger);
+  const accounting = createProviderServer("accounting", {
+    apiKey: settings.WORLD_ACCOUNTING_API_KEY,
+    logger,
+    work,
+  });
   registerAccounting(accounting, dependencies);
-  const documents = createProviderServer("documents", settings.WORLD_DOCUMENTS_API_KEY, logger);
+  const documents = createProviderServer("documents", {
+    apiKey: settings.WORLD_DOCUMENTS_API_KEY,
+    logger,
+    work,
+  });
   registerDocuments(documents, dependencies);
-  const mail = createProviderServer("mail", settings.WORLD_MAIL_API_KEY, logger);
+  const mail = createProviderServer("mail", {
+    apiKey: settings.WORLD_MAIL_API_KEY,
+    logger,
+    work,
+  });
   registerMail(mail, dependencies);
   const control = createControlServer({
     controlToken: settings.WORLD_CONTROL_TOKEN,
@@ -64,11 +79,11 @@ export async function startWorld(settings: Settings, logger: Logger): Promise<Wo
   const servers = [accounting, documents, mail, control];
 
   const close = async () => {
-    const finished = work.finish();
-    await Promise.all(servers.map((server) => server.close()));
-    await finished;
-    // Requests that were read while the servers closed are tracked by now.
-    await work.finish();
+    const closed = Promise.all(servers.map((server) => server.close()));
+    if (!(await work.finish(drainMsMax))) logger.warn({ event: "drain-cut-short", drainMsMax });
+    // What is still connected has nothing open: kept alive, or connected without ever asking.
+    for (const { server } of servers) server.closeAllConnections();
+    await closed;
     await Promise.all([pool.end(), judge.end()]);
   };
 

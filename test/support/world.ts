@@ -40,10 +40,11 @@ export interface TestWorldOptions {
 export async function startTestWorld({ settings = {}, onLog }: TestWorldOptions = {}): Promise<TestWorld> {
   const database = await createDatabase();
   const logger = pino({ level: onLog === undefined ? "silent" : "info" }, { write: (line) => onLog?.(line) });
-  const world = await startWorld(
-    readSettings({ WORLD_DATABASE_URL: database.url, ...worldSecrets, ...settings }),
-    logger,
-  );
+  const environment = { WORLD_DATABASE_URL: database.url, ...worldSecrets, ...settings };
+  const world = await startWorld(readSettings(environment), logger).catch(async (error: unknown) => {
+    await database.drop();
+    throw error;
+  });
   const owner = new pg.Pool({ connectionString: database.url, max: 2 });
   const baseUrl = (listener: keyof World["ports"]) => `http://127.0.0.1:${world.ports[listener]}`;
   let closed: Promise<void> | undefined;

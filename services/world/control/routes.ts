@@ -39,6 +39,7 @@ export function createControlServer(options: ControlOptions): WorldServer {
   const app = createServer({
     system: "control",
     logger,
+    work: options.work,
     bodyBytesMax,
     authorise: (token, request) => {
       const known = [controlToken, judgeToken, ...clientKeys];

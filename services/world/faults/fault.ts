@@ -115,7 +115,12 @@ const anyFault = z.discriminatedUnion(
     /** Refuses for good with a published code, until the fault is removed ("repaired"). */
     faultOf("refuse", { code: z.string("must be one of the system's published codes") }),
   ],
-  { error: `must be one of ${faultKinds.join(", ")}` },
+  {
+    error: ({ code }) =>
+      code === "invalid_union"
+        ? `must be one of ${faultKinds.join(", ")}`
+        : `must be an object whose kind is one of ${faultKinds.join(", ")}`,
+  },
 );
 
 /** What {@link faultSchema} gives: validated, with defaults filled in. */

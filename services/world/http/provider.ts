@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { System } from "../faults/fault.js";
+import type { Work } from "../work.js";
 import { sameSecret } from "./bearer.js";
 import { problemType, ProblemError } from "./problem.js";
 import { createServer, type WorldServer } from "./server.js";
@@ -9,10 +10,14 @@ import { createServer, type WorldServer } from "./server.js";
 /** Far above any posting or message; a larger body is a mistake of the client's. */
 const bodyBytesMax = 256 * 1024;
 
-export function createProviderServer(system: System, apiKey: string, logger: Logger): WorldServer {
+export function createProviderServer(
+  system: System,
+  { apiKey, logger, work }: { apiKey: string; logger: Logger; work: Work },
+): WorldServer {
   return createServer({
     system,
     logger,
+    work,
     bodyBytesMax,
     authorise: (token) => {
       if (token === undefined || !sameSecret(token, apiKey)) {

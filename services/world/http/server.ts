@@ -10,6 +10,7 @@ import {
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
+import type { Work } from "../work.js";
 import { bearerToken } from "./bearer.js";
 import {
   fieldErrorsText,
@@ -24,6 +25,8 @@ export interface ServerOptions {
   /** Names the server in logs and in the types of its problems. */
   readonly system: string;
   readonly logger: Logger;
+  /** Is told of every request, so that a stop can wait for its answer. */
+  readonly work: Work;
   readonly bodyBytesMax: number;
   /** @throws ProblemError when this token may not call at all. */
   readonly authorise: (token: string | undefined, request: FastifyRequest) => void;
@@ -32,7 +35,7 @@ export interface ServerOptions {
 /** Longer than any business key that a route carries in its path. */
 const pathParameterCharactersMax = 400;
 
-export function createServer({ system, logger, bodyBytesMax, authorise }: ServerOptions) {
+export function createServer({ system, logger, work, bodyBytesMax, authorise }: ServerOptions) {
   const log = logger.child({ system });
   const app = Fastify({
     loggerInstance: log,
@@ -47,7 +50,8 @@ export function createServer({ system, logger, bodyBytesMax, authorise }: Server
   app.addHook("onRequest", async (request, reply) => {
     const startedAt = performance.now();
     // `close` comes once for every request, also when its answer was never sent.
-    reply.raw.once("close", () => {
+    const closed = new Promise((resolve) => reply.raw.once("close", resolve));
+    void work.track(closed).then(() => {
       log.info({
         event: "request",
         method: request.method,
