@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
+import type { CrashOptions } from "./crash/crash.js";
 import { messageOf, packageRoot, UserFacingError } from "../platform/index.js";
 
 const usageExitCode = 2;
@@ -12,6 +13,8 @@ function versionOfPackage(): Promise<string> {
     (text) => (JSON.parse(text) as { version: string }).version,
   );
 }
+
+type CrashFlags = Omit<CrashOptions, "scenario" | "version" | "stdout" | "stderr">;
 
 /** Commands load what they need when they are called, so that `--help` doesn't load a database driver. */
 function program(version: string, exitWith: (code: number) => void): Command {
@@ -50,7 +53,27 @@ function program(version: string, exitWith: (code: number) => void): Command {
       exitWith(await bench({ what, json: options.json ?? false, stdout: process.stdout }));
     });
 
-  const crash = killproof.command("crash").description("The crash lab.");
+  const list = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+  const crash = killproof
+    .command("crash")
+    .description(
+      "The crash lab: finds a scenario's windows, kills a process in each, judges what happened outside.",
+    )
+    .argument("<scenario>", "invoice-approval")
+    .option("--verb <name>", "what to do at each window; may be repeated (default: kill)", list)
+    .option("--story <name>", "only this story; may be repeated", list)
+    .option("--window <name>", "only this window; may be repeated", list)
+    .option("--naive", "the worker without its protections", false)
+    .option("--serial", "one run at a time; then the times to recover are measured too", false)
+    .option("--accept", "write the windows that were found as the scenario's manifest", false)
+    .option("--json <file>", "also write the report as JSON")
+    .option("--junit <file>", "also write the report as JUnit XML")
+    .action(async (scenario: string, options: CrashFlags) => {
+      const { crash: runCrash } = await import("./crash/crash.js");
+      exitWith(
+        await runCrash({ ...options, scenario, version, stdout: process.stdout, stderr: process.stderr }),
+      );
+    });
   crash
     .command("report")
     .description("Make any report again from a saved JSON report.")
