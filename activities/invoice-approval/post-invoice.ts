@@ -61,18 +61,35 @@ export function createPostInvoice({ payloads, accounting, journal, workerIdentit
           signal: context.cancellationSignal,
         },
       );
-      return receiptOf(performed, request.operationKey);
+      return receiptOf(performed, accounting, posting, request.operationKey);
     } catch (error) {
       throw asApplicationFailure(error);
     }
   };
 }
 
-/** Accounting books at once or not at all; any other end is new to us, and a person has to look. */
-function receiptOf(performed: Performed<PostingReceipt>, operationKey: string): PostingReceipt {
-  if (performed.outcome === "done") return performed.receipt;
+/**
+ * Accounting books at once or not at all, so any other end is new to us. A receipt may also come from a person's
+ * answer; one without the entry's number, or about another posting, is no proof. In both cases a person has to look.
+ */
+function receiptOf(
+  performed: Performed<PostingReceipt>,
+  accounting: Accounting,
+  posting: InvoicePosting,
+  operationKey: string,
+): PostingReceipt {
+  if (performed.outcome !== "done")
+    throw unrecognised(`${operationKey}: accounting ended with ${performed.outcome}`);
+  const { receipt } = performed;
+  if (typeof receipt.entryReference !== "string" || !accounting.sameEffect(posting, receipt)) {
+    throw unrecognised(`${operationKey}: the stored receipt isn't one for this posting`);
+  }
+  return receipt;
+}
+
+function unrecognised(message: string): ApplicationFailure {
   const type: FailureName = "UnrecognisedResult";
-  throw ApplicationFailure.nonRetryable(`${operationKey}: accounting ended with ${performed.outcome}`, type);
+  return ApplicationFailure.nonRetryable(message, type);
 }
 
 /**

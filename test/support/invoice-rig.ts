@@ -7,6 +7,7 @@ import type { Client } from "@temporalio/client";
 import { DefaultLogger, Runtime, type NativeConnection } from "@temporalio/worker";
 import { afterAll, beforeAll, inject } from "vitest";
 import type { InvoiceActivities } from "../../activities/invoice-approval/index.js";
+import type { Accounting } from "../../activities/ports.js";
 import { openTemporalClient } from "../../adapters/temporal/client.js";
 import { openWorkerConnection } from "../../adapters/temporal/connection.js";
 import { registerSearchAttributes } from "../../adapters/temporal/register-search-attributes.js";
@@ -16,7 +17,7 @@ import {
   storyDocuments,
   type SampleInvoice,
 } from "../../scenarios/invoice-approval/stories/automatic.js";
-import { wireActivities } from "../../services/worker/activities.js";
+import { wireAccounting, wireActivities } from "../../services/worker/activities.js";
 import { createWorker } from "../../services/worker/create-worker.js";
 import { readSettings, type WorkerSettings } from "../../services/worker/settings.js";
 import { ledgerDatabase, type TestDatabase } from "./database.js";
@@ -29,6 +30,8 @@ export interface InvoiceRig {
   readonly database: TestDatabase;
   /** Puts the samples into the document store under the run's ids. */
   putDocuments(token: string, samples?: readonly SampleInvoice[]): Promise<void>;
+  /** Accounting as a worker with the default settings sees it. */
+  accounting(): Accounting;
   /** Runs `work` while a worker serves a task queue of its own. The worker has drained when this ends. */
   withWorker<Result>(
     options: RigWorkerOptions,
@@ -82,6 +85,7 @@ export function invoiceRig(): InvoiceRig {
         await world.control.putDocument(each.documentId, each.mediaType, each.bytes);
       }
     },
+    accounting: () => wireAccounting(workerSettings(world, database.url)),
     withWorker: async (options, work) => {
       const taskQueue = `test-${randomBytes(6).toString("hex")}`;
       const identity = `${taskQueue}@${process.pid}`;
