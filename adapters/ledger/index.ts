@@ -31,7 +31,6 @@ export { claimOutbox, type ClaimedMessage, type OutboxClaim } from "./outbox/cla
 export { enqueue } from "./outbox/enqueue.js";
 export { markFailed } from "./outbox/mark-failed.js";
 export { markSent } from "./outbox/mark-sent.js";
-export { nextOutboxDueMs } from "./outbox/next-due.js";
 export { releaseOutbox } from "./outbox/release.js";
 export type { OutboxState, OutboxTable } from "./outbox/tables.js";
 

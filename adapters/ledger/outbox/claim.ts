@@ -9,6 +9,8 @@ export interface ClaimedMessage extends Lease {
   readonly messageKey: string;
   readonly orderingKey: string;
   readonly message: OutboxMessage;
+  /** Since it was written, by the ledger's clock: for receivers that remember a key for a limited time. */
+  readonly ageMs: number;
 }
 
 export interface OutboxClaim {
@@ -49,6 +51,7 @@ export async function claimOutbox(ledger: Ledger, claim: OutboxClaim): Promise<r
     ordering_key: string;
     body: OutboxMessage;
     claims: number;
+    age_ms: number;
   }>`
     with next as materialized (
       select id from outbox as message
@@ -62,7 +65,8 @@ export async function claimOutbox(ledger: Ledger, claim: OutboxClaim): Promise<r
                       leased_until = ledger_now() + ${claim.leaseMs}::float8 * interval '1 millisecond',
                       claims = claims + 1
       from next where outbox.id = next.id
-    returning outbox.id, message_key, ordering_key, body, claims`.execute(ledger);
+    returning outbox.id, message_key, ordering_key, body, claims,
+              (extract(epoch from ledger_now() - enqueued_at) * 1000)::bigint as age_ms`.execute(ledger);
   return rows
     .sort((one, other) => one.id - other.id)
     .map((row) => ({
@@ -72,5 +76,6 @@ export async function claimOutbox(ledger: Ledger, claim: OutboxClaim): Promise<r
       message: row.body,
       owner: claim.owner,
       claim: row.claims,
+      ageMs: row.age_ms,
     }));
 }
