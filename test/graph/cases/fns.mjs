@@ -227,6 +227,20 @@ export const routeFns = {
     ({ q, then, else: otherwise }) =>
     (_state, context) =>
       context.interrupt(q) ? then : otherwise,
+  boomOnce: ({ to }) => {
+    let calls = 0;
+    return () => {
+      calls += 1;
+      if (calls === 1) throw failure("router boom");
+      return to;
+    };
+  },
+  slow:
+    ({ to, ms }) =>
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return to;
+    },
   boom: () => () => {
     throw failure("router boom");
   },
