@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
+import type { Socket } from "node:net";
 import type { ConnectionInfo, Side } from "../event.js";
 import { Departure, messageOf, type EventDraft, type Observer, type Ruling } from "../observer.js";
 import type { StandbyGate } from "../standby.js";
@@ -44,10 +45,17 @@ export class HttpExchange {
     this.method = request.method ?? "GET";
     this.path = request.url ?? "/";
     this.number = options.observer.nextExchange();
-    response.on("close", () => {
-      this.departure.announce();
-      this.destroyUpstream();
-    });
+    response.on("close", () => this.clientGone());
+  }
+
+  belongsTo(socket: Socket): boolean {
+    return this.request.socket === socket;
+  }
+
+  /** What is held for the process is dropped from now on. */
+  clientGone(): void {
+    this.departure.announce();
+    this.destroyUpstream();
   }
 
   /** As the death of the process would break it. */

@@ -52,6 +52,8 @@ export async function openHttpTap(options: HttpTapOptions): Promise<Tap> {
     socket.setNoDelay(true);
     socket.on("error", () => {});
     socket.on("close", () => {
+      // First, so that whoever waits for the disconnection finds everything that was held dropped.
+      for (const exchange of exchanges) if (exchange.belongsTo(socket)) exchange.clientGone();
       book.remove(connection);
       sockets.delete(socket);
     });

@@ -50,6 +50,7 @@ export class TemporalSession {
   private readonly link: UpstreamLink;
   private outliving = 0;
   private clientGone = false;
+  private readonly departures = new Set<Departure>();
 
   constructor(
     private readonly client: http2.ServerHttp2Session,
@@ -64,6 +65,7 @@ export class TemporalSession {
     client.on("stream", (stream, headers) => void this.take(stream, headers));
     client.on("close", () => {
       this.clientGone = true;
+      for (const departure of this.departures) departure.announce();
       this.destroyUpstream();
     });
   }
@@ -87,7 +89,11 @@ export class TemporalSession {
       return passThrough(stream, this.link.request(headers));
     }
     const departure = new Departure();
-    stream.on("close", () => departure.announce());
+    this.departures.add(departure);
+    stream.on("close", () => {
+      departure.announce();
+      this.departures.delete(departure);
+    });
     const body = await collectRequest(stream);
     if (body === null) return;
     try {
