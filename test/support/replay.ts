@@ -6,11 +6,29 @@
  * of a workflow: a test that leads to none, and a run that has not ended, fail, unless the test says why.
  */
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import type { temporal } from "@temporalio/proto";
+import { temporal } from "@temporalio/proto";
 import { Worker, type WorkflowBundle } from "@temporalio/worker";
 import { afterEach, beforeEach, expect } from "vitest";
 
+const { History: HistoryMessage } = temporal.api.history.v1;
+
 export type History = temporal.api.history.v1.IHistory;
+
+/**
+ * Readable and complete. The SDK's own conversion needs one copy of protobufjs for all of its packages, which
+ * installers don't promise.
+ */
+export function historyToJson(history: History): unknown {
+  return HistoryMessage.toObject(history as temporal.api.history.v1.History, {
+    longs: String,
+    enums: String,
+    bytes: String,
+  });
+}
+
+export function historyFromJson(json: unknown): History {
+  return HistoryMessage.fromObject(json as Record<string, unknown>);
+}
 
 export interface ReplayRig {
   /** Has the workflow, and all that comes from it, replayed after the test. Gives the handle back. */
