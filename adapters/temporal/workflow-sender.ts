@@ -29,11 +29,9 @@ export function createWorkflowSender({
   client,
   timeoutMs,
 }: WorkflowSenderOptions): Sender<WorkflowMessageKind> {
-  return async (claimed, signal) => {
+  return async (claimed) => {
     try {
-      return await client.withDeadline(Date.now() + timeoutMs, () =>
-        client.withAbortSignal(signal, () => send(client, claimed)),
-      );
+      return await client.withDeadline(Date.now() + timeoutMs, () => send(client, claimed));
     } catch (error) {
       return deliveryAfterFailure(error);
     }

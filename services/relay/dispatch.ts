@@ -39,10 +39,10 @@ export interface Round {
  *
  * @throws when the ledger can't be used; claimed messages that aren't settled then wait for the end of their lease.
  */
-export async function dispatchRound(dispatcher: Dispatcher, signal: AbortSignal): Promise<Round> {
+export async function dispatchRound(dispatcher: Dispatcher): Promise<Round> {
   const { ledger, owner, leaseMs, batchSize } = dispatcher;
   const claimed = await claimOutbox(ledger, { owner, leaseMs, limit: batchSize });
-  const settled = await Promise.allSettled(claimed.map((message) => deliver(dispatcher, message, signal)));
+  const settled = await Promise.allSettled(claimed.map((message) => deliver(dispatcher, message)));
   const broken = settled.find((each) => each.status === "rejected");
   if (broken !== undefined) {
     throw broken.reason;
@@ -54,14 +54,10 @@ export async function dispatchRound(dispatcher: Dispatcher, signal: AbortSignal)
 }
 
 /** @returns the back-off when the message has to be sent again. */
-async function deliver(
-  dispatcher: Dispatcher,
-  claimed: ClaimedMessage,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+async function deliver(dispatcher: Dispatcher, claimed: ClaimedMessage): Promise<number | undefined> {
   const delivery = await (isMail(claimed)
-    ? dispatcher.sendMail(claimed, signal)
-    : dispatcher.sendToWorkflow(claimed as Claimed<WorkflowMessageKind>, signal));
+    ? dispatcher.sendMail(claimed)
+    : dispatcher.sendToWorkflow(claimed as Claimed<WorkflowMessageKind>));
   const retryAfterMs = delivery.delivery === "again" ? backOffMs(claimed, delivery) : undefined;
   // Settling twice changes nothing: the second time the lease is gone, which is "stale".
   const result = await withRetry(() => settle(dispatcher.ledger, claimed, delivery, retryAfterMs ?? 0), {

@@ -10,7 +10,7 @@ import type { Delivery, Sender } from "../../adapters/ledger/outbox/delivery.js"
  */
 export function createMailSender(mail: Mail): Sender<"mail"> {
   const { honoursKeys, keysLiveForMs } = mail.policy;
-  return async (claimed, signal) => {
+  return async (claimed) => {
     const { to, subject, text } = claimed.message;
     const forgotten = !honoursKeys || (keysLiveForMs !== null && claimed.ageMs > keysLiveForMs / 2);
     if (claimed.claim > 1 && forgotten) {
@@ -22,7 +22,13 @@ export function createMailSender(mail: Mail): Sender<"mail"> {
       };
     }
     const request = { reference: claimed.messageKey, to, subject, text };
-    return deliveryOf(await mail.send(request, { providerKey: claimed.messageKey, signal }));
+    return deliveryOf(
+      await mail.send(request, {
+        providerKey: claimed.messageKey,
+        // The provider has its own time-out.
+        signal: new AbortController().signal,
+      }),
+    );
   };
 }
 

@@ -23,14 +23,12 @@ export async function runRelay(options: RelayOptions, stop: AbortSignal): Promis
   const { bell, pollMs } = options;
   const wake = (): void => bell.ring();
   stop.addEventListener("abort", wake);
-  // Calls under way are ended by their own time-outs, not by the stop: an aborted send would have to be repeated.
-  const never = new AbortController().signal;
   const retries = new RetryTimes();
   let failures = 0;
   try {
     while (!stop.aborted) {
       try {
-        const { claimed, retryAfterMs } = await dispatchRound(options, never);
+        const { claimed, retryAfterMs } = await dispatchRound(options);
         failures = 0;
         retries.add(retryAfterMs);
         if (claimed === 0) {

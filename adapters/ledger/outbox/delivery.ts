@@ -23,12 +23,10 @@ export type Claimed<Kind extends OutboxKind = OutboxKind> = Omit<ClaimedMessage,
 };
 
 /**
- * Sends messages of certain kinds, each once. Whatever the wire does is a `Delivery` and never an error. The
- * message's key makes a second sending harmless.
+ * Sends messages of certain kinds, each once. Whatever the wire does is a `Delivery` and never an error. A call
+ * ends by its own time-out, never by a stop of the process: an aborted one would only have to be repeated. The
+ * message's key makes that harmless.
  */
-export type Sender<Kind extends OutboxKind> = (
-  claimed: Claimed<Kind>,
-  signal: AbortSignal,
-) => Promise<Delivery>;
+export type Sender<Kind extends OutboxKind> = (claimed: Claimed<Kind>) => Promise<Delivery>;
 
 export type WorkflowMessageKind = Exclude<OutboxKind, "mail">;

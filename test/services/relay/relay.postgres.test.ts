@@ -12,7 +12,6 @@ import { Bell } from "../../../services/relay/wake.js";
 import { ledgerDatabase, shiftLedgerClock } from "../../support/database.js";
 
 const database = ledgerDatabase();
-const never = new AbortController().signal;
 /** Longer than a test may take: what happens within a test wasn't caused by the poll. */
 const hourMs = 3_600_000;
 
@@ -68,7 +67,7 @@ test("each message goes to its sender, and its answer stays with it", async () =
   await write("start:1", start("w1"));
   await write("mail:1", mail("ann@example.com"));
   const all = receiver((message) => ({ delivery: "sent", outcome: { got: message.messageKey } }));
-  expect(await dispatchRound(dispatcher("one", all), never)).toEqual({ claimed: 2, retryAfterMs: [] });
+  expect(await dispatchRound(dispatcher("one", all))).toEqual({ claimed: 2, retryAfterMs: [] });
   expect(all.got.sort()).toEqual(["mail:1", "start:1"]);
   expect(await rows()).toMatchObject([
     { message_key: "start:1", state: "sent", outcome: { got: "start:1" } },
@@ -85,7 +84,7 @@ test("a closed workflow is recorded and needs nobody; an undeliverable mail need
     outcome: {},
     needsPerson: message.kind === "mail",
   }));
-  await dispatchRound(dispatcher("one", refusing), never);
+  await dispatchRound(dispatcher("one", refusing));
   expect(await rows()).toMatchObject([
     { state: "failed", last_error: "the workflow is closed" },
     { state: "failed", last_error: "no such address" },
@@ -100,7 +99,7 @@ test("an uncertain send is made again under the same key, later each time", asyn
   const waits: number[] = [];
   const silent = receiver(() => ({ delivery: "again", error: "no answer" }));
   for (let round = 0; round < 4; round += 1) {
-    const { retryAfterMs } = await dispatchRound(dispatcher("one", silent), never);
+    const { retryAfterMs } = await dispatchRound(dispatcher("one", silent));
     waits.push(...retryAfterMs);
     await shiftLedgerClock(database.ledger, 10_000 * (round + 1));
   }
@@ -125,15 +124,15 @@ test("what a dead relay had claimed is sent by another after its lease, and a la
       }),
   );
   const results: string[] = [];
-  const first = dispatchRound(
-    { ...dispatcher("one", paused), onSettled: (_, __, result) => results.push(result) },
-    never,
-  );
+  const first = dispatchRound({
+    ...dispatcher("one", paused),
+    onSettled: (_, __, result) => results.push(result),
+  });
   await arrived;
   const second = receiver(() => ({ delivery: "sent", outcome: { by: "two" } }));
-  expect(await dispatchRound(dispatcher("two", second), never)).toMatchObject({ claimed: 0 });
+  expect(await dispatchRound(dispatcher("two", second))).toMatchObject({ claimed: 0 });
   await shiftLedgerClock(database.ledger, 60_001);
-  expect(await dispatchRound(dispatcher("two", second), never)).toMatchObject({ claimed: 1 });
+  expect(await dispatchRound(dispatcher("two", second))).toMatchObject({ claimed: 1 });
 
   answer?.({ delivery: "sent", outcome: { by: "one" } });
   await first;
@@ -150,7 +149,7 @@ test("a sender that breaks the rules by throwing leaves the lease, and the round
     }
     return { delivery: "sent", outcome: {} };
   });
-  await expect(dispatchRound(dispatcher("one", broken), never)).rejects.toThrow("a fault of ours");
+  await expect(dispatchRound(dispatcher("one", broken))).rejects.toThrow("a fault of ours");
   expect(await rows()).toMatchObject([{ state: "pending" }, { state: "sent" }]);
 });
 
