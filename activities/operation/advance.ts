@@ -4,6 +4,7 @@
  */
 import { afterUncertainSend, type Decision } from "./after-uncertain-send.js";
 import { afterReceipt } from "./after-answer.js";
+import { isStillSendable } from "./before-send.js";
 import { overtaken, type PerformCall, type Step } from "./call.js";
 import type { Runtime } from "./context.js";
 import {
@@ -18,7 +19,7 @@ import type { Claim, OperationSnapshot } from "./journal.js";
 import type { JsonValue } from "./json.js";
 import type { Found } from "./provider.js";
 import { park, recordAnswer, recordWhatIs, storedResult } from "./record.js";
-import { earlierSender } from "./senders.js";
+import { callBegins, earlierSender } from "./senders.js";
 import { askOnce, sendOnce } from "./send.js";
 
 export async function advance<Request extends JsonValue, Receipt extends JsonValue>(
@@ -109,13 +110,11 @@ function decide<Request extends JsonValue, Receipt extends JsonValue>(
   operation: OperationSnapshot,
   found?: Exclude<Found<Receipt>, { found: "present" }>,
 ): Decision {
-  // Both are written by the same statement as `submitting`, so they are there.
-  const submittedAt = operation.submitted!.at;
+  const sent = sentAt(operation);
   return afterUncertainSend({
     policy: call.provider.policy,
-    firstSubmittedAt: operation.try.firstSubmittedAt!,
-    submittedAt,
-    uncertainSince: operation.uncertainSince ?? submittedAt,
+    ...sent,
+    uncertainSince: operation.uncertainSince ?? sent.submittedAt,
     now: operation.now,
     earlierSender: earlierSender(call.journal, operation, runtime.now),
     ...(found === undefined ? {} : { found: found.found }),
@@ -157,7 +156,10 @@ async function follow<Request extends JsonValue, Receipt extends JsonValue>(
   }
 }
 
-/** Raises the epoch and goes on as the one current entrant, or finds that another one is. */
+/**
+ * Raises the epoch and goes on as the one current entrant, or finds that another one is, or that what was read and
+ * decided on isn't so any more.
+ */
 async function afterTakeOver<Request extends JsonValue, Receipt extends JsonValue>(
   call: PerformCall<Request, Receipt>,
   runtime: Runtime,
@@ -168,7 +170,7 @@ async function afterTakeOver<Request extends JsonValue, Receipt extends JsonValu
   const taken = await call.journal.takeOver({
     ...runtime.entrant,
     key: call.key,
-    seenEpoch: operation.epoch,
+    seen: operation,
   });
   return taken.result === "stale" ? overtaken : goOn(taken.operation);
 }
@@ -202,6 +204,7 @@ async function submitAndSend<Request extends JsonValue, Receipt extends JsonValu
 ): Promise<Step<Receipt>> {
   runtime.signal.throwIfAborted(); // ← the last place where a cancellation stops it
   const claim = claimOf(runtime, operation);
+  const askedAt = runtime.now();
   const submitted = await call.journal.submit({ ...claim, owner: call.owner ?? null });
   if (submitted.result === "stale") {
     return overtaken;
@@ -212,8 +215,22 @@ async function submitAndSend<Request extends JsonValue, Receipt extends JsonValu
     }
     return park(call, runtime, operation, "owner-fenced", { ownerId: call.owner!.id });
   }
+  const { policy } = call.provider;
+  const heldUpForMs = runtime.now() - askedAt;
+  if (!isStillSendable({ policy, ...sentAt(submitted.operation), heldUpForMs })) {
+    callBegins(call.journal, call.key, operation.epoch, runtime.now)(); // no call: as good as one that has settled
+    return { step: "wait", ms: 0, because: "held up before the send" };
+  }
   const answer = await sendOnce(call, runtime, submitted.operation);
   return recordAnswer(call, runtime, submitted.operation, answer);
+}
+
+/** When it was sent first and last. Both are written by the statement that makes it `submitting`, so they are there. */
+function sentAt(operation: OperationSnapshot): {
+  readonly firstSubmittedAt: number;
+  readonly submittedAt: number;
+} {
+  return { firstSubmittedAt: operation.try.firstSubmittedAt!, submittedAt: operation.submitted!.at };
 }
 
 function claimOf(runtime: Runtime, operation: OperationSnapshot): Claim {

@@ -63,7 +63,7 @@ export const askAgainMs = 1_000;
 
 export function afterUncertainSend(send: UncertainSend): Decision {
   const { policy } = send;
-  if (policy.honoursKeys && keyIsAlive(send)) {
+  if (policy.honoursKeys && keyIsAlive(policy, send.firstSubmittedAt, send.now)) {
     return { next: "resubmit" };
   }
   if (!policy.canFind) {
@@ -95,7 +95,8 @@ function provedAbsent(send: UncertainSend): Decision {
     : { next: "park", reason: "earlier-sender-not-proved-ended" };
 }
 
-function keyIsAlive({ policy, firstSubmittedAt, now }: UncertainSend): boolean {
+/** Will the provider still take a second request under the key for the first one? */
+export function keyIsAlive(policy: ProviderPolicy, firstSubmittedAt: number, now: number): boolean {
   return policy.keysLiveForMs === null || now - firstSubmittedAt < policy.keysLiveForMs * keyLifeTrusted;
 }
 

@@ -101,6 +101,12 @@ export interface Stale {
   readonly result: "stale";
 }
 
+export interface TakeOver extends Entrant {
+  readonly key: string;
+  /** What the entrant has read, and what its decision rests on. */
+  readonly seen: Pick<OperationSnapshot, "epoch" | "state" | "submitted">;
+}
+
 export interface Intention extends Entrant {
   readonly key: string;
   /** Name of the provider, for people who read the row. */
@@ -166,9 +172,12 @@ export interface OperationJournal {
   read(key: string): Promise<OperationSnapshot | null>;
   /** Inserts the operation with its first try, or reads what is there; never changes what is there. */
   intend(intention: Intention): Promise<{ readonly fresh: boolean; readonly operation: OperationSnapshot }>;
-  /** Raises the epoch by one, if it is still `seenEpoch`. */
+  /**
+   * Raises the epoch by one, if the operation still is as it was seen: the same epoch, state and last submission. The
+   * epoch alone isn't enough: its holder goes on from `intended` to `submitting` without raising it.
+   */
   takeOver(
-    entrant: Entrant & { readonly key: string; readonly seenEpoch: number },
+    takeOver: TakeOver,
   ): Promise<{ readonly result: "taken"; readonly operation: OperationSnapshot } | Stale>;
   /** Written before every send. */
   submit(

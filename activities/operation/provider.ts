@@ -9,7 +9,10 @@ import type { JsonValue } from "./json.js";
 
 /** How an outside system behaves where it matters after an uncertain send. All durations in milliseconds. */
 export interface ProviderPolicy {
-  /** It treats a second request with the same idempotency key as the first one. */
+  /**
+   * It treats a second request with the same idempotency key as the first one, and so gives a refusal again too: a
+   * key that was refused once must not succeed later.
+   */
   readonly honoursKeys: boolean;
   /**
    * How long it remembers a key, or `null` for ever. Past *half* of it the key counts as possibly expired: half,

@@ -80,7 +80,7 @@ export const transitions = {
     from: ["intended", "submitting", "unknown", "accepted", "refused"],
     to: ["same"],
     author: "current",
-    guard: "The epoch is still the one that was read; otherwise stale.",
+    guard: "Epoch, state and last submission are still what was read; otherwise stale.",
     why: "Of several entrants one goes on and the others learn it; what an earlier one guesses from now on is dropped.",
   },
   submit: {

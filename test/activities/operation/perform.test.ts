@@ -240,6 +240,37 @@ describe("a lost answer", () => {
   });
 });
 
+describe("a sender that was held up between the record and the send", () => {
+  /** The process stands still for so long after `submitting` was stored. */
+  const heldUpFor = (ms: number) => {
+    let once = true;
+    return anotherProcess(store, async (verb, _argument, call) => {
+      const result = await call();
+      if (verb === "submit" && once) {
+        once = false;
+        clock.advance(ms);
+      }
+      return result;
+    });
+  };
+
+  test("doesn't send what has been decided by others meanwhile: without keys it asks first", async () => {
+    const provider = new ProviderModel(clock, withoutKeys);
+    const journal = heldUpFor(60_000);
+    await expect(run(provider, { journal })).rejects.toThrow("held up before the send");
+    expect(provider.arrived).toEqual([]);
+    clock.advance(1_000);
+    await run(provider, { journal });
+    expect(provider.effectsEver).toHaveLength(1);
+  });
+
+  test("sends all the same where the provider takes it for the same request for ever", async () => {
+    const provider = new ProviderModel(clock, withKeys);
+    await run(provider, { journal: heldUpFor(60_000) });
+    expect(provider.arrived).toHaveLength(1);
+  });
+});
+
 describe("the three meanings of 409", () => {
   const exists = { answer: { outcome: "exists", detail: "duplicate reference" } } as const;
 

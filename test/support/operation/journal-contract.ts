@@ -82,7 +82,7 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
     Exclude<Verb, "intend">,
     (on: OperationSnapshot) => Promise<{ readonly result: string }>
   > = {
-    takeOver: (on) => journal.takeOver({ ...who, key: on.key, seenEpoch: on.epoch }),
+    takeOver: (on) => journal.takeOver({ ...who, key: on.key, seen: on }),
     submit: (on) => journal.submit({ ...claim(on), owner: null }),
     confirm: (on) => journal.confirm({ ...claim(on), tryNumber: on.try.number, receipt, outcome: "done" }),
     accept: (on) =>
@@ -144,7 +144,7 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
 
     test.runIf(transitions[verb].author === "current")("is stale for an old epoch", async () => {
       const before = await bringTo(statesBefore(verb)[0]!);
-      await journal.takeOver({ ...who, key: before.key, seenEpoch: before.epoch });
+      await journal.takeOver({ ...who, key: before.key, seen: before });
       const taken = await at(before.key);
       expect((await apply[verb](before)).result).toBe("stale");
       expect({ ...(await at(before.key)), now: 0 }).toEqual({ ...taken, now: 0 });
@@ -154,10 +154,21 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
   test("of entrants that read the same epoch, one takes over", async () => {
     const before = await bringTo("unknown");
     const results = await Promise.all(
-      Array.from({ length: 8 }, () => journal.takeOver({ ...who, key: before.key, seenEpoch: before.epoch })),
+      Array.from({ length: 8 }, () => journal.takeOver({ ...who, key: before.key, seen: before })),
     );
     expect(results.filter(({ result }) => result === "taken")).toHaveLength(1);
     expect((await at(before.key)).epoch).toBe(before.epoch + 1);
+  });
+
+  test("who read it before its holder sent can't take over on what it read", async () => {
+    const intended = await bringTo("intended");
+    await journal.submit({ ...claim(intended), owner: null });
+    expect((await journal.takeOver({ ...who, key: intended.key, seen: intended })).result).toBe("stale");
+    const submitting = await at(intended.key);
+    await journal.takeOver({ ...who, key: intended.key, seen: submitting });
+    const taken = await at(intended.key);
+    await journal.submit({ ...claim(taken), owner: null });
+    expect((await journal.takeOver({ ...who, key: intended.key, seen: taken })).result).toBe("stale");
   });
 
   test("of entrants that come at once, one is the first, and all read the same try", async () => {
@@ -176,7 +187,7 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
 
   test("a receipt from an old epoch is kept; a guess from one is not", async () => {
     const zombie = await bringTo("submitting");
-    await journal.takeOver({ ...who, key: zombie.key, seenEpoch: zombie.epoch });
+    await journal.takeOver({ ...who, key: zombie.key, seen: zombie });
     expect((await apply.markUnknown(zombie)).result).toBe("stale");
     expect((await apply.refuse(zombie)).result).toBe("stale");
     expect((await apply.confirm(zombie)).result).toBe("confirmed");

@@ -18,6 +18,7 @@ import {
   type Parking,
   type Receipt,
   type Refusal,
+  type TakeOver,
 } from "../../../activities/operation/journal.js";
 import type { JsonValue } from "../../../activities/operation/json.js";
 import { providerKeyOf } from "../../../activities/operation/keys.js";
@@ -100,9 +101,9 @@ export class MemoryJournal implements OperationJournal {
     return { fresh: true, operation: this.#snapshot(row) };
   }
 
-  async takeOver(entrant: Entrant & { key: string; seenEpoch: number }) {
-    const row = this.#held("takeOver", entrant.key, entrant.seenEpoch);
-    if (row === undefined) {
+  async takeOver({ key, seen }: TakeOver) {
+    const row = this.#held("takeOver", key, seen.epoch);
+    if (row?.state !== seen.state || row.submitted?.epoch !== seen.submitted?.epoch) {
       return stale;
     }
     row.epoch += 1;

@@ -59,6 +59,8 @@ export class ProviderModel implements EffectProvider<Payment, PaymentReceipt> {
   /** Committed now or, with a time to come, on their way. */
   readonly #effects: Effect[] = [];
   readonly #fates: SendFate[] = [];
+  /** A provider that honours keys gives a key's first answer again, a refusal too. */
+  readonly #refusals = new Map<string, Answer<PaymentReceipt>>();
   /** While set, each answer to a send. */
   down: Answer<PaymentReceipt> | undefined;
   findDown = false;
@@ -102,10 +104,17 @@ export class ProviderModel implements EffectProvider<Payment, PaymentReceipt> {
       return timedOut;
     }
     this.arrived.push({ providerKey, request });
-    if (fate.answer !== undefined) {
+    const known = this.#knobs.honoursKeys ? this.#rememberedUnder(providerKey) : undefined;
+    const refused = this.#knobs.honoursKeys ? this.#refusals.get(providerKey) : undefined;
+    if (refused !== undefined) {
+      return refused;
+    }
+    if (fate.answer !== undefined && known === undefined) {
+      if (fate.answer.outcome === "refused") {
+        this.#refusals.set(providerKey, fate.answer);
+      }
       return fate.answer;
     }
-    const known = this.#knobs.honoursKeys ? this.#rememberedUnder(providerKey) : undefined;
     const effect = known ?? this.#commit(providerKey, request, fate.commitAfterMs ?? 0);
     if (fate.answerDropped === true) {
       return timedOut;
