@@ -9,3 +9,4 @@ export { startPostgres, type PostgresInstance, type PostgresOptions } from "./po
 export { startTemporal, type TemporalOptions, type TemporalServer } from "./temporal.js";
 export { searchAttributes } from "./temporal-api.js";
 export { inspectServer, startDatabase, type Database } from "./database.js";
+export { unprivilegedAccount, type Account } from "./postgres/account.js";

@@ -26,6 +26,9 @@ export interface PostgresInstance {
   readonly url: string;
   readonly port: number;
   readonly version: string;
+  /** Where its programs are, and whether that is a copy made because the package's folder couldn't be used. */
+  readonly binariesFolder: string;
+  readonly copied: boolean;
   readonly logFile: string;
   /** The process that owns all others of this server; another one after `restart`. */
   readonly pid: number;
@@ -95,6 +98,14 @@ class EmbeddedPostgres implements PostgresInstance {
 
   get version(): string {
     return this.binaries.version;
+  }
+
+  get binariesFolder(): string {
+    return this.binaries.folder;
+  }
+
+  get copied(): boolean {
+    return this.binaries.copied;
   }
 
   get port(): number {
