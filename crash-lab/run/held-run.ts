@@ -19,7 +19,7 @@ export interface SeenEvent {
  * One run of a story, and the fault that waits for it.
  *
  * States: *travelling* (no event matched the target yet), *held* (the message is in the tap; only for verbs that
- * kill), *fired* (the fault is done), and whatever comes afterwards is recovery, in which nothing is held.
+ * kill), *fired* (the fault is done), *disarmed* (too late for the fault), and whatever comes afterwards is recovery, in which nothing is held.
  */
 export class HeldRun {
   readonly seen: SeenEvent[] = [];
@@ -30,6 +30,7 @@ export class HeldRun {
   #arrive!: (seen: SeenEvent) => void;
   #release: ((decision: Decision) => void) | undefined;
   #fired = false;
+  #armed = true;
   readonly #counter: WindowCounter;
   /** Both sides of one exchange belong to one ordinal. */
   readonly #exchanges = new Map<string, string>();
@@ -66,7 +67,7 @@ export class HeldRun {
     const window = this.#windowOf(event, instance);
     const seen = { window, event };
     this.seen.push(seen);
-    if (this.target?.window !== window || this.at) return forward;
+    if (!this.#armed || this.target?.window !== window || this.at) return forward;
     this.at = seen;
     this.#arrive(seen);
     if (this.target.verb === "drop-answer") {
@@ -76,15 +77,15 @@ export class HeldRun {
     return { do: "hold", until: new Promise((resolve) => (this.#release = resolve)) };
   }
 
+  /** It is too late for this round's fault; should the run come to its window now, it goes on. */
+  disarm(): void {
+    this.#armed = false;
+  }
+
   /** Ends the hold after the kill: what was held never goes on. */
   drop(): void {
     this.#fired = true;
     this.#release?.({ do: "drop" });
-  }
-
-  /** Ends the hold without a fault: the round was given up. */
-  letGo(): void {
-    this.#release?.(forward);
   }
 
   #windowOf(event: BoundaryEvent, instance: string): string {

@@ -52,12 +52,12 @@ export async function playKillRound(
   targets: readonly Target[],
 ): Promise<PlayedRound> {
   const { runs, told } = startRuns(lab, story, targets);
-  const holdMs = await allArrived(lab, runs);
+  const holdMs = await allArrived(lab, runs, told);
   const faultAt = Date.now();
-  const held = runs.filter(({ reached }) => reached);
+  const held = closeRound(runs);
   const victims =
     held.length > 0 ? await killAndReplace(lab, process, held) : new Map<HeldRun, VictimEvidence>();
-  return collect(lab, runs, told, victims, { holdMs, faultAt });
+  return collect(lab, { runs, held, told, victims, holdMs, faultAt });
 }
 
 /** Plays one round of faults that the process survives; each falls by itself when its run comes to its window. */
@@ -68,8 +68,15 @@ export async function playSurvivedRound(
 ): Promise<PlayedRound> {
   const { runs, told } = startRuns(lab, story, targets);
   const faultAt = Date.now();
-  await allArrived(lab, runs);
-  return collect(lab, runs, told, new Map(), { holdMs: 0, faultAt });
+  await allArrived(lab, runs, told);
+  const held = closeRound(runs);
+  return collect(lab, { runs, held, told, victims: new Map(), holdMs: 0, faultAt });
+}
+
+/** Whoever is at its window now belongs to this round's fault; the others go on undisturbed. */
+function closeRound(runs: readonly HeldRun[]): HeldRun[] {
+  for (const run of runs) if (!run.reached) run.disarm();
+  return runs.filter(({ reached }) => reached);
 }
 
 type ToldByRun = ReadonlyMap<HeldRun, Promise<readonly Told[]>>;
@@ -96,7 +103,7 @@ function startRuns(
  *
  * @returns how long the first one that arrived has been held, in milliseconds
  */
-async function allArrived(lab: RoundLab, runs: readonly HeldRun[]): Promise<number> {
+async function allArrived(lab: RoundLab, runs: readonly HeldRun[], told: ToldByRun): Promise<number> {
   const settled = new AbortController();
   let firstAt: number | undefined;
   let limit: NodeJS.Timeout | undefined;
@@ -110,7 +117,13 @@ async function allArrived(lab: RoundLab, runs: readonly HeldRun[]): Promise<numb
   try {
     await Promise.race([
       tooLong,
-      Promise.all(runs.map((run) => Promise.race([run.arrived, lab.closed(run, settled.signal)]))),
+      Promise.all(
+        runs.map((run) => {
+          // Only what has begun can have ended.
+          const closed = told.get(run)!.then(() => lab.closed(run, settled.signal));
+          return Promise.race([run.arrived, closed]);
+        }),
+      ),
     ]);
   } finally {
     settled.abort();
@@ -131,18 +144,23 @@ async function killAndReplace(
   return new Map(held.map((run, at) => [run, evidence[at]!]));
 }
 
+interface Faulted {
+  readonly runs: readonly HeldRun[];
+  readonly held: readonly HeldRun[];
+  readonly told: ToldByRun;
+  readonly victims: ReadonlyMap<HeldRun, VictimEvidence>;
+  readonly holdMs: number;
+  readonly faultAt: number;
+}
+
 async function collect(
   lab: RoundLab,
-  runs: readonly HeldRun[],
-  told: ToldByRun,
-  victims: ReadonlyMap<HeldRun, VictimEvidence>,
-  times: { readonly holdMs: number; readonly faultAt: number },
+  { runs, held, told, victims, holdMs, faultAt }: Faulted,
 ): Promise<PlayedRound> {
-  const reached = runs.filter((run) => run.reached);
   const cases = await Promise.all(
-    reached.map(async (run): Promise<PlayedCase> => {
+    held.map(async (run): Promise<PlayedCase> => {
       const found = await lab.ending(run);
-      const recoverMs = Date.now() - times.faultAt;
+      const recoverMs = Date.now() - faultAt;
       return {
         run,
         target: run.target!,
@@ -154,6 +172,6 @@ async function collect(
     }),
   );
   for (const run of runs) lab.retire(run);
-  const notReached = runs.filter((run) => !run.reached).map(({ target }) => target!);
-  return { cases, notReached, holdMs: times.holdMs };
+  const notReached = runs.filter((run) => !held.includes(run)).map(({ target }) => target!);
+  return { cases, notReached, holdMs };
 }

@@ -65,6 +65,7 @@ async function play<Environment>(
   const goldens = new Map<string, Golden>();
   for (const story of stories) {
     const golden = await goldenRuns(lab, story);
+    requireAttributed(lab);
     await nothingPastTheTaps(lab);
     goldens.set(story, golden);
     options.progress.golden(story, golden.manifest);
