@@ -6,12 +6,12 @@
  */
 import type { FastifyReply } from "fastify";
 import type pg from "pg";
-import { gatewayAnswer, give, problemAnswer, type WireAnswer } from "./answer.js";
+import { gatewayAnswer, give, type WireAnswer } from "./answer.js";
 import type { FaultBook, FaultsInForce } from "./faults/book.js";
-import { problemType } from "./http/problem.js";
 import { forgetExpired, rememberAnswer, storedAnswer } from "./idempotency.js";
 import type { Journal, JournaledRequest } from "./journal/append.js";
 import { digestOf, type Content } from "./journal/entry.js";
+import { failed, inProgress, keyReused, refused } from "./keyed-answers.js";
 import type { Work } from "./work.js";
 
 export interface KeyedEffect<Body extends Content> {
@@ -34,9 +34,6 @@ export interface EffectDependencies {
   readonly pool: pg.Pool;
 }
 
-/** What a client should leave between two questions about a request under way. */
-const inProgressRetryAfterSeconds = 1;
-
 export function createKeyedEffect<Body extends Content>(
   effect: KeyedEffect<Body>,
   { journal, book, work, pool }: EffectDependencies,
@@ -49,105 +46,61 @@ export function createKeyedEffect<Body extends Content>(
     const key = effect.keyOf(body);
     const faults = book.take({ system, operation, key });
     const request = await journal.received({ system, operation, key, idempotencyKey, content: body, faults });
-    const answer = await answerFor(body, idempotencyKey, { faults, request });
+    const answer = await answerFor({ body, idempotencyKey, faults, request });
     return give(reply, answer, request, faults);
   };
 
-  const answerFor = async (
-    body: Body,
-    idempotencyKey: string | null,
-    context: EffectContext,
-  ): Promise<WireAnswer> => {
-    const { faults } = context;
+  const answerFor = async (context: EffectContext<Body>): Promise<WireAnswer> => {
+    const { body, idempotencyKey, faults } = context;
     if (faults.unavailable !== undefined) return gatewayAnswer(faults.unavailable);
     await work.delay(faults.slow?.ms ?? 0);
-    if (idempotencyKey === null || faults.noKeys !== undefined) return carryOut(body, null, context);
+    if (idempotencyKey === null || faults.noKeys !== undefined) return carryOut(context, null);
 
     const digest = digestOf(body);
     const other = underWay.get(idempotencyKey);
-    if (other !== undefined) return other === digest ? inProgress() : keyReused(idempotencyKey);
+    if (other !== undefined)
+      return other === digest ? inProgress(effect.system) : keyReused(effect.system, idempotencyKey);
     underWay.set(idempotencyKey, digest);
     try {
       if (faults.keysExpire !== undefined) {
         await forgetExpired(pool, effect.system, idempotencyKey, faults.keysExpire.ms);
       }
       const stored = await storedAnswer(pool, effect.system, idempotencyKey);
-      if (stored === undefined) return await carryOut(body, { key: idempotencyKey, digest }, context);
-      return stored.requestDigest === digest ? stored.answer : keyReused(idempotencyKey);
+      if (stored === undefined) return await carryOut(context, { key: idempotencyKey, digest });
+      return stored.requestDigest === digest ? stored.answer : keyReused(effect.system, idempotencyKey);
     } finally {
       underWay.delete(idempotencyKey);
     }
   };
 
-  const carryOut = async (
-    body: Body,
-    record: KeyRecord | null,
-    context: EffectContext,
-  ): Promise<WireAnswer> => {
-    const { faults, request } = context;
+  const carryOut = async (context: EffectContext<Body>, record: KeyRecord | null): Promise<WireAnswer> => {
+    const { body, faults, request } = context;
     const remember = async (client: pg.Pool | pg.PoolClient, answer: WireAnswer) => {
       if (record !== null) await rememberAnswer(client, { system: effect.system, ...record, answer });
     };
     if (faults.refuse !== undefined) {
-      const refusal = refused(faults.refuse.code);
+      const refusal = refused(effect.system, faults.refuse.code);
       await remember(pool, refusal);
       return refusal;
     }
     await work.delay(faults.lateCommit?.ms ?? 0);
+    const { errorAfterCommit } = faults;
+    const error = errorAfterCommit && failed(effect.system, errorAfterCommit.status);
     const answer = await journal.transaction(async (client) => {
       const first = await effect.commit(client, body, { faults, request });
-      await remember(
-        client,
-        faults.errorAfterCommit?.replayed === true ? failed(faults.errorAfterCommit) : first,
-      );
+      await remember(client, errorAfterCommit?.replayed === true ? error! : first);
       return first;
     });
-    return faults.errorAfterCommit === undefined ? answer : failed(faults.errorAfterCommit);
+    return error ?? answer;
   };
-
-  const inProgress = () =>
-    problemAnswer(
-      {
-        type: problemType(effect.system, "request-in-progress"),
-        title: "Request in progress",
-        status: 409,
-        detail: "A request with this idempotency key is being worked on.",
-        code: "in-progress",
-      },
-      { "retry-after": String(inProgressRetryAfterSeconds) },
-    );
-
-  const keyReused = (idempotencyKey: string) =>
-    problemAnswer({
-      type: problemType(effect.system, "idempotency-key-reused"),
-      title: "Idempotency key reused",
-      status: 409,
-      detail: `The idempotency key ${idempotencyKey} came with another request before; nothing was done.`,
-      code: "key-reused",
-    });
-
-  const refused = (code: string) =>
-    problemAnswer({
-      type: problemType(effect.system, "refused"),
-      title: "Refused",
-      status: 422,
-      detail: `The request is refused: ${code}.`,
-      code,
-    });
-
-  const failed = ({ status }: NonNullable<FaultsInForce["errorAfterCommit"]>) =>
-    problemAnswer({
-      type: problemType(effect.system, "internal"),
-      title: "Internal error",
-      status,
-      detail: "The request could not be worked on.",
-    });
 
   return (body: Body, idempotencyKey: string | undefined, reply: FastifyReply) =>
     work.track(handle(body, idempotencyKey ?? null, reply));
 }
 
-interface EffectContext {
+interface EffectContext<Body> {
+  readonly body: Body;
+  readonly idempotencyKey: string | null;
   readonly faults: FaultsInForce;
   readonly request: JournaledRequest;
 }

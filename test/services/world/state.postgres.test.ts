@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FaultInput } from "../../../scenarios/world/control.js";
+import { untilSettled } from "../../../scenarios/world/effects.js";
 import { startTestWorld, worldSecrets, type TestWorld } from "../../support/world.js";
 
 let world: TestWorld;
@@ -90,28 +91,13 @@ async function send(run: string, step: Extract<Step, { does: "send" }>): Promise
   return sent;
 }
 
-/** Every request that was read has its last row, also those whose client has gone. */
-async function untilQuiet(run: string): Promise<void> {
-  const open = new Set<string>();
-  const seen = { after: 0 };
-  for (;;) {
-    for (const entry of await world.journal.read({ run, ...seen })) {
-      seen.after = entry.seq;
-      if (entry.kind === "received") open.add(entry.requestId);
-      if (entry.kind === "answered" || entry.kind === "dropped") open.delete(entry.requestId);
-    }
-    if (open.size === 0) return;
-    await world.journal.until(() => true, { run, ...seen, timeoutMs: 15_000 });
-  }
-}
-
 test("for random requests, clients that go away, faults and repairs", async () => {
   const committedTotals: number[] = [];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
       const run = world.newRun();
       await play(run, steps);
-      await untilQuiet(run);
+      await untilSettled(world.journal, run, { timeoutMs: 15_000 });
       const { rows: state } = await world.owner.query<{ of: string; amount: number; origin: string }>(
         `select invoice_key as of, amount_minor::integer as amount, origin from postings
          where starts_with(invoice_key, $1) order by entry_number`,
