@@ -95,7 +95,10 @@ function rowFromProc(pid: string): ProcessRow[] {
       group: Number(fields[field.group]),
       session: Number(fields[field.session]),
       startedAt: fields[field.startTicks] ?? "",
-      command: (readProc(pid, "cmdline") ?? "").replaceAll("\0", " ").trim(),
+      // Read only when it is asked for: it costs as much as all else, and most rows are only counted.
+      get command() {
+        return (readProc(pid, "cmdline") ?? "").replaceAll("\0", " ").trim();
+      },
     },
   ];
 }

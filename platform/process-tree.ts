@@ -19,6 +19,16 @@ export function withDescendants(roots: readonly ProcessRow[], table: readonly Pr
   return [...found.values()];
 }
 
+function hasMembers(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch (error) {
+    // Anything but "no such group" is for the caller's kill to report.
+    return codeOf(error) !== "ESRCH";
+  }
+}
+
 /** Sends a signal; false when the process has ended already. @throws when we may not. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
@@ -51,8 +61,10 @@ const isGuardian = (row: ProcessRow): boolean => row.command.includes("/platform
 export function killTree(choose: (table: readonly ProcessRow[]) => readonly ProcessRow[]): number {
   const stopped = new Set<number>();
   for (let look = 0; look < looksMax; look += 1) {
-    const table = processTable().filter((row) => row.pid !== process.pid && !isGuardian(row));
-    const fresh = withDescendants(choose(table), table).filter((row) => !stopped.has(row.pid));
+    const table = processTable().filter((row) => row.pid !== process.pid);
+    const fresh = withDescendants(choose(table), table).filter(
+      (row) => !stopped.has(row.pid) && !isGuardian(row),
+    );
     if (fresh.length === 0) break;
     for (const { pid } of fresh) if (signalProcess(pid, "SIGSTOP")) stopped.add(pid);
   }
@@ -60,7 +72,12 @@ export function killTree(choose: (table: readonly ProcessRow[]) => readonly Proc
   return stopped.size;
 }
 
-/** The leader of a process group, the rest of the group, and their descendants: see `killTree`. */
+/**
+ * The leader of a process group, the rest of the group, and their descendants: see `killTree`. Nothing happens
+ * when the group has no members.
+ */
 export function killGroup(group: number): number {
+  // One call to the system instead of a look at every process; the usual case when a child has just ended.
+  if (!hasMembers(group)) return 0;
   return killTree((table) => table.filter((row) => row.group === group));
 }
