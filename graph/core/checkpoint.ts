@@ -53,7 +53,10 @@ export interface Head {
 
 /** A question that a task asked. */
 export interface Asked {
+  /** Hash of the task's id and the question's place in it. */
   readonly id: string;
+  /** Asked by a run inside the task. */
+  readonly nested?: true;
   readonly value: Json;
   readonly schema?: JsonSchema;
   readonly deadlineMs?: number;
@@ -87,6 +90,8 @@ export type TaskRecord =
       readonly aborted?: true;
       readonly answers: readonly Answer[];
       readonly nested?: NestedRuns;
+      /** The answers that `nested` is still to get. */
+      readonly nestedAnswers?: Readonly<Record<string, Answer>>;
     }
   | {
       readonly status: "asked";
@@ -95,7 +100,12 @@ export type TaskRecord =
       readonly nested?: NestedRuns;
     }
   /** Runs (again) with these answers. */
-  | { readonly status: "ready"; readonly answers: readonly Answer[]; readonly nested?: NestedRuns }
+  | {
+      readonly status: "ready";
+      readonly answers: readonly Answer[];
+      readonly nested?: NestedRuns;
+      readonly nestedAnswers?: Readonly<Record<string, Answer>>;
+    }
   /** The subgraph behind the node has returned; the node's routes are still to run. */
   | { readonly status: "returned"; readonly value: Json; readonly answers: readonly Answer[] };
 
@@ -117,6 +127,8 @@ export interface Frame {
   readonly pending: Readonly<Record<string, TaskRecord>>;
   /** Why the last step couldn't be applied. */
   readonly error?: ErrorData;
+  /** A command for the graph around this one, which ended this one. */
+  readonly command?: Json;
   /** Subgraphs: the output as the last step that wrote any of its keys left it. */
   readonly output?: Json;
   /** An update by hand whose routes are still to run. */
@@ -125,7 +137,10 @@ export interface Frame {
 
 /** An update by hand: the entries of one superstep, in the order given. */
 export interface PendingUpdate {
+  /** What the new checkpoint's id is made from. */
   readonly branch: string;
+  /** Finished tasks of the running step count first, as when the state of a thread's newest checkpoint is edited. */
+  readonly takesFinished: boolean;
   readonly updates: readonly { readonly node: string; readonly values: Json }[];
 }
 
@@ -153,6 +168,8 @@ export interface Checkpoint {
   /** By namespace; the root is the empty one. */
   readonly frames: Readonly<Record<string, Frame>>;
   readonly inbox: readonly InboxEvent[];
+  /** True for a run inside a task of another: a command for the graph around it is the task's. */
+  readonly nested?: true;
   /** Why the run is to stop at the next step boundary. */
   readonly drain?: string;
 }

@@ -8,13 +8,11 @@ import { toJsonSchema, type JsonSchema, type Schema } from "./schema.js";
 import type { ChannelRule, Channels } from "./state.js";
 import type { GraphDefinition, ObjectState } from "./define.js";
 import { checkName } from "./names.js";
+import { modelKey } from "./object-state.js";
 import { validate } from "./validate.js";
 
 type AnyDefinition = GraphDefinition<unknown, string, string, unknown>;
 type AnyNodeOptions = NodeOptions<string, string, Schema>;
-
-/** The one channel of an object-state graph. */
-export const modelKey = "state";
 
 /** Collects the parts of a graph as data; names are checked as they come, what needs the whole at `build`. */
 export class Draft {

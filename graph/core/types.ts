@@ -42,12 +42,12 @@ export type StateOf<T extends GraphTypes> = unknown extends T["model"] ? Values<
 /** What a node may return to change the state. */
 export type UpdateOf<T extends GraphTypes> = unknown extends T["model"]
   ? Updates<T["state"]>
-  : { readonly [K in keyof T["model"]]?: T["model"][K] | null } | Replace<T["model"]>;
+  : { readonly [K in keyof T["model"]]?: T["model"][K] } | Replace<T["model"]>;
 
 /** What starts a run. */
 export type InputOf<T extends GraphTypes> = unknown extends T["model"]
   ? Pick<Updates<T["state"]>, T["input"] & keyof T["state"]>
-  : { readonly [K in keyof T["model"]]?: T["model"][K] | null } | Replace<T["model"]>;
+  : { readonly [K in keyof T["model"]]?: T["model"][K] } | Replace<T["model"]>;
 
 /** What a run gives. */
 export type OutputOf<T extends GraphTypes> = unknown extends T["model"]
