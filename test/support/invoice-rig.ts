@@ -10,7 +10,6 @@ import type { InvoiceActivities } from "../../activities/invoice-approval/index.
 import type { Accounting } from "../../activities/ports.js";
 import { openTemporalClient } from "../../adapters/temporal/client.js";
 import { openWorkerConnection } from "../../adapters/temporal/connection.js";
-import { registerSearchAttributes } from "../../adapters/temporal/register-search-attributes.js";
 import { demoPolicy } from "../../scenarios/invoice-approval/policy.js";
 import {
   automaticInvoices,
@@ -61,7 +60,6 @@ export function invoiceRig(): InvoiceRig {
   beforeAll(async () => {
     const address = inject("temporalAddress");
     client = await openTemporalClient({ address, namespace, identity: `test@${process.pid}` });
-    await registerSearchAttributes(client.connection as never, namespace);
     connection = await openWorkerConnection({ address, namespace });
     world = await startTestWorld();
   });

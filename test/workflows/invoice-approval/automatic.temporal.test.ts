@@ -63,17 +63,17 @@ describe.each([
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(
       automaticInvoices.map(({ expected }) => expected),
     );
-    for (const outcome of result.outcomes) {
-      const postings = await rig.world.journal.postingsOf(outcome.invoiceKey);
-      if (outcome.outcome !== "posted") {
-        expect(postings).toEqual([]);
-        expect(await claims(outcome.invoiceKey)).toEqual([]);
-        continue;
-      }
+    const posted = result.outcomes.filter((outcome) => outcome.outcome === "posted");
+    for (const { invoiceKey, amountMinor, currency, payloadDigest } of posted) {
+      const postings = await rig.world.journal.postingsOf(invoiceKey);
       expect(postings).toHaveLength(1);
-      const { amountMinor, currency, payloadDigest } = outcome;
       expect(postings[0]!.posting).toMatchObject({ amountMinor, currency, payloadDigest, revision: 1 });
-      expect(postings[0]!.entry.idempotencyKey).toBe(postingKey(outcome.invoiceKey));
+      expect(postings[0]!.entry.idempotencyKey).toBe(postingKey(invoiceKey));
+    }
+    const others = result.outcomes.filter(({ outcome }) => outcome !== "posted");
+    for (const { invoiceKey } of others) {
+      expect(await rig.world.journal.postingsOf(invoiceKey)).toEqual([]);
+      expect(await claims(invoiceKey)).toEqual([]);
     }
   });
 
