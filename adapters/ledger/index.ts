@@ -28,6 +28,7 @@ export type { RequestState, RequestTable } from "./requests/tables.js";
 
 export * from "./outbox/message.js";
 export { claimOutbox, type ClaimedMessage, type OutboxClaim } from "./outbox/claim.js";
+export type { Claimed, Delivery, Sender, WorkflowMessageKind } from "./outbox/delivery.js";
 export { enqueue } from "./outbox/enqueue.js";
 export { markFailed } from "./outbox/mark-failed.js";
 export { markSent } from "./outbox/mark-sent.js";

@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { openRun, startPostgres } from "../../platform/index.js";
+import { dropLedgerTemplates } from "../support/database-template.js";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -9,11 +10,11 @@ declare module "vitest" {
 }
 
 /** One server for all test files: the one that DATABASE_URL names, or an embedded one that ends with the tests. */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["DATABASE_URL"];
   if (given !== undefined && given !== "") {
     project.provide("postgresUrl", given);
-    return undefined;
+    return () => dropLedgerTemplates(given);
   }
   // The test runner handles Ctrl-C itself; the guardian cleans up when it is gone.
   const run = await openRun({ name: "test-postgres", handleSignals: false });

@@ -1,12 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 import { sql } from "kysely";
-import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 
 import { openLedger, type Ledger, type LedgerOptions } from "../../adapters/ledger/database.js";
-import { migrate } from "../../adapters/ledger/migrate.js";
-import { migrations } from "../../adapters/ledger/migrations/index.js";
+import { connectionsLeft, createFromTemplate, databaseUrl, withServer } from "./database-template.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -98,83 +96,4 @@ export async function shiftLedgerClock(ledger: Ledger, offsetMs: number): Promis
        as $$ select clock_timestamp() + interval '${Math.round(offsetMs)} milliseconds' $$`,
     )
     .execute(ledger);
-}
-
-const templatePrefix = "killproof_template_";
-
-/** Removes the templates, for the end of a run on a server that isn't ours. */
-export async function dropLedgerTemplates(serverUrl: string): Promise<void> {
-  await withServer(serverUrl, async (server) => {
-    await server.query("select pg_advisory_lock($1)", [templateLock]);
-    const { rows } = await server.query<{ datname: string }>(
-      "select datname from pg_database where starts_with(datname, $1)",
-      [templatePrefix],
-    );
-    for (const { datname } of rows) {
-      await server.query(`drop database if exists ${datname}`);
-    }
-  });
-}
-
-/** Any number that nothing else uses: only one test file at a time makes or copies the template. */
-const templateLock = 7_254_113;
-
-/** Copying a migrated template takes a tenth of the time of running all steps. It is renamed when it is whole. */
-async function createFromTemplate(server: pg.Client, serverUrl: string, name: string): Promise<void> {
-  const digest = createHash("sha256").update(JSON.stringify(migrations)).digest("hex").slice(0, 16);
-  const template = `${templatePrefix}${digest}`;
-  await server.query("select pg_advisory_lock($1)", [templateLock]);
-  const { rowCount } = await server.query("select from pg_database where datname = $1", [template]);
-  if (rowCount === 0) {
-    await server.query(`drop database if exists ${template}_unfinished with (force)`);
-    await server.query(`create database ${template}_unfinished template template0`);
-    await migrate({ url: databaseUrl(serverUrl, `${template}_unfinished`) });
-    await untilNone(() => connectionsOf(server, `${template}_unfinished`));
-    await server.query(`alter database ${template}_unfinished rename to ${template}`);
-  }
-  await server.query(`create database ${name} template ${template}`);
-  await server.query("select pg_advisory_unlock($1)", [templateLock]);
-}
-
-/** A closed connection's session ends a moment later on the server; what is there after this long was left open. */
-const sessionEndMs = 5_000;
-
-async function connectionsLeft(server: pg.Client, database: string): Promise<readonly string[]> {
-  return untilNone(() => connectionsOf(server, database));
-}
-
-async function untilNone(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
-  const until = performance.now() + sessionEndMs;
-  for (;;) {
-    const found = await look();
-    if (found.length === 0 || performance.now() > until) {
-      return found;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-async function connectionsOf(server: pg.Client, database: string): Promise<readonly string[]> {
-  const { rows } = await server.query<{ who: string }>(
-    `select format('%s (%s): %s', application_name, state, left(query, 80)) as who
-       from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
-    [database],
-  );
-  return rows.map((row) => row.who);
-}
-
-async function withServer(serverUrl: string, act: (server: pg.Client) => Promise<void>): Promise<void> {
-  const server = new pg.Client({ connectionString: serverUrl, application_name: "test-set-up" });
-  await server.connect();
-  try {
-    await act(server);
-  } finally {
-    await server.end();
-  }
-}
-
-function databaseUrl(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }
