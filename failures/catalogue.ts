@@ -76,6 +76,26 @@ export const failures = {
     httpStatus: 500,
     meaning: "Stored content isn't what was assessed or approved under its digest; nothing was sent.",
   },
+  PayloadTooLarge: {
+    retryable: false,
+    httpStatus: 413,
+    meaning: "The content is larger than the ledger keeps; it was not stored.",
+  },
+  NotStorable: {
+    retryable: false,
+    httpStatus: 422,
+    meaning: "The content isn't JSON that the ledger can keep exactly; it was not stored.",
+  },
+  UnknownPayload: {
+    retryable: false,
+    httpStatus: 500,
+    meaning: "No content is stored under the digest that a process was given.",
+  },
+  DamagedPayload: {
+    retryable: false,
+    httpStatus: 500,
+    meaning: "Stored content isn't what its digest says; the ledger was changed from outside.",
+  },
   ReviewNotAvailable: {
     retryable: false,
     httpStatus: 501,
