@@ -44,14 +44,15 @@ export const demoPolicy: InvoiceScenarioPolicy = {
   workflow: {
     assessment,
     activity: {
-      startToCloseMs: 10 * secondMs,
+      // Twice the 10 s after which a call counts as unanswered, so that an attempt still records what became of it.
+      startToCloseMs: 20 * secondMs,
       // A beat every 125 ms: short enough to see a recovery within a second, long enough for two busy cores.
       heartbeatMs: 500,
       // Always the same short wait, so that a retry isn't what the audience waits for.
       retryInitialMs: 50,
       retryBackoff: 1,
       retryMaximumMs: 50,
-      giveUpAfterMs: 30 * secondMs,
+      giveUpAfterMs: minuteMs,
     },
     workflowTaskTimeoutMs: secondMs,
     parked: { pollInitialMs: secondMs, pollMaximumMs: 4 * secondMs },

@@ -5,6 +5,7 @@
 import { DefaultLogger, Runtime, type LogEntry, type Worker } from "@temporalio/worker";
 import { pino, type Logger } from "pino";
 import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
+import { checkSchema } from "../../adapters/ledger/migrate.js";
 import { openWorkerConnection } from "../../adapters/temporal/connection.js";
 import { createWorker } from "./create-worker.js";
 import { readSettings, SettingsError, type WorkerSettings } from "./settings.js";
@@ -48,6 +49,8 @@ async function serve(
 ): Promise<void> {
   const ledger = openLedger({ url: settings.LEDGER_URL, applicationName: identity });
   try {
+    // A process from before a breaking step of the schema must not write to it.
+    await checkSchema(ledger, settings.LEDGER_URL);
     const connection = await openWorkerConnection({
       address: settings.TEMPORAL_ADDRESS,
       namespace: settings.TEMPORAL_NAMESPACE,
