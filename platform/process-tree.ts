@@ -29,13 +29,16 @@ function hasMembers(group: number): boolean {
   }
 }
 
-/** Sends a signal; false when the process has ended already. @throws when we may not. */
+/**
+ * Sends a signal; false when the process has ended already, or belongs to someone whose processes we may not end:
+ * one such in a tree must not keep the others alive.
+ */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ESRCH") return false;
+    if (codeOf(error) === "ESRCH" || codeOf(error) === "EPERM") return false;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { cleanUpRun } from "./clean-up.js";
+import { messageOf, UserFacingError } from "./errors.js";
 import { isSameProcess, processRow, thisMachine } from "./process-table.js";
 import { readRunRecord, writeRunRecord, type RunRecord } from "./run-journal.js";
 
@@ -20,10 +21,16 @@ export function makeRunFolder(
   const startedAt = processRow(process.pid)?.startedAt;
   if (startedAt === undefined) throw new Error("this process is not in the process table");
   const record: RunRecord = { id, name, pid: process.pid, startedAt, machine: thisMachine() };
-  // Logs and journals can name what only this user should read.
-  mkdirSync(runsFolder, { recursive: true });
   const unfinished = join(runsFolder, `${unfinishedPrefix}${id}`);
-  mkdirSync(unfinished, { mode: 0o700 });
+  try {
+    mkdirSync(runsFolder, { recursive: true });
+    // Logs and journals can name what only this user should read.
+    mkdirSync(unfinished, { mode: 0o700 });
+  } catch (error) {
+    throw new UserFacingError(`no folder for this run can be made in ${runsFolder}: ${messageOf(error)}`, 2, {
+      cause: error,
+    });
+  }
   writeRunRecord(unfinished, record);
   const folder = join(runsFolder, id);
   renameSync(unfinished, folder);

@@ -36,17 +36,22 @@ async function lookUp(name: string): Promise<Account | undefined> {
   }
 }
 
-/** Runs a command as the account (or as us); false when it can't be run, or says no. */
+/**
+ * Runs a command as the account (or as us), with next to nothing in its environment.
+ *
+ * @returns its output, or why it can't be run or failed.
+ */
 export async function canRun(
   account: Account | undefined,
   command: readonly [string, ...string[]],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string }> {
   const [program, ...args] = command;
   try {
     const identity = account === undefined ? {} : { uid: account.uid, gid: account.gid };
     const { stdout } = await run(program, args, {
       cwd: "/",
-      env: { LC_ALL: "C", PATH: "/usr/bin:/bin" },
+      env: { LC_ALL: "C", PATH: "/usr/bin:/bin", ...environment },
       ...identity,
     });
     return { ok: true, output: stdout.trim() };

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf, UserFacingError } from "../errors.js";
 import type { Run } from "../run.js";
+import { runMarker } from "../run-journal.js";
 import { canRun, canWriteIn, type Account } from "./account.js";
 import type { PostgresBinaries } from "./binaries.js";
 
@@ -35,6 +36,7 @@ export async function initialise(
   account: Account | undefined,
   folder: string,
   password: string,
+  runId: string,
 ): Promise<string> {
   const data = join(folder, "data");
   const passwordFile = join(folder, "password");
@@ -45,18 +47,24 @@ export async function initialise(
     await chown(passwordFile, account.uid, account.gid);
     await chown(data, account.uid, account.gid);
   }
-  const result = await canRun(account, [
-    binaries.initdb,
-    `--pgdata=${data}`,
-    `--username=${superuser}`,
-    `--pwfile=${passwordFile}`,
-    "--auth=scram-sha-256",
-    "--encoding=UTF8",
-    "--locale=C",
-    // What is on disk after a power failure doesn't matter for a folder that the next start makes anew.
-    "--no-sync",
-    "--no-instructions",
-  ]);
+  // With the marker, it ends with a run that is killed while this takes its half second.
+  const marker = { [runMarker]: runId };
+  const result = await canRun(
+    account,
+    [
+      binaries.initdb,
+      `--pgdata=${data}`,
+      `--username=${superuser}`,
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale=C",
+      // What is on disk after a power failure doesn't matter for a folder that the next start makes anew.
+      "--no-sync",
+      "--no-instructions",
+    ],
+    marker,
+  );
   await rm(passwordFile, { force: true });
   if (!result.ok)
     throw new UserFacingError(`Postgres could not make its data folder in ${data}: ${result.reason}`);

@@ -73,7 +73,7 @@ export async function startPostgres(run: Run, options: PostgresOptions): Promise
   const binaries = await findBinaries(account, options);
   const folder = await makeDataFolder(run, options.name, account);
   const password = randomBytes(18).toString("base64url");
-  const data = await initialise(binaries, account, folder, password);
+  const data = await initialise(binaries, account, folder, password, run.id);
   const server = new EmbeddedPostgres(run, options, account, binaries, data, password);
   await server.start();
   return server;

@@ -136,3 +136,22 @@ test("runs at the same time leave each other alone, also when one of them is kil
   process.kill(second.ready.pid, "SIGTERM");
   await bench.expectGone(second);
 });
+
+test("a run inside a run is ended with the outer one, and its own guardian removes its folder", async () => {
+  const outer = await openRun({ name: "outer", runsFolder: bench.runsFolder, handleSignals: false });
+  const [, entry = "", settings = ""] = bench.command({ children: 1, database: true });
+  const inner = await outer.spawn({ name: "inner", command: [process.execPath, entry, settings] });
+  const { folder, processes } = inner.ready as unknown as { folder: string; processes: number[] };
+  await inner.kill("SIGKILL");
+  await expect.poll(() => running(processes)).toEqual([]);
+  await expect.poll(() => existsSync(folder), { timeout: 10_000 }).toBe(false);
+  await outer.close();
+  expect(readdirSync(bench.runsFolder)).toEqual([]);
+});
+
+test("a place where no run folder can be made is named", async () => {
+  writeFileSync(bench.runsFolder, "");
+  await expect(
+    openRun({ name: "nowhere", runsFolder: bench.runsFolder, handleSignals: false }),
+  ).rejects.toThrow(`no folder for this run can be made in ${bench.runsFolder}: `);
+});
