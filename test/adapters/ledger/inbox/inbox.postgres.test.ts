@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { beforeEach, expect, test } from "vitest";
 
+import type { Ledger } from "../../../../adapters/ledger/database.js";
 import { claimInbox } from "../../../../adapters/ledger/inbox/claim.js";
 import { receive, type IncomingEvent } from "../../../../adapters/ledger/inbox/receive.js";
 import { releaseEvent } from "../../../../adapters/ledger/inbox/release.js";
@@ -16,8 +17,8 @@ const event = (eventId: string, change: Partial<IncomingEvent> = {}): IncomingEv
   body: { revision: 3, generation: "g1" },
   ...change,
 });
-const claim = (owner: string, limit = 10) =>
-  claimInbox(database.ledger, { owner, source: "cms", leaseMs: 60_000, limit });
+const claim = (owner: string, limit = 10, ledger: Ledger = database.ledger) =>
+  claimInbox(ledger, { owner, source: "cms", leaseMs: 60_000, limit });
 
 beforeEach(async () => {
   await shiftLedgerClock(database.ledger, 0);
@@ -66,6 +67,18 @@ test("an event is claimed until its consequence is confirmed", async () => {
   expect(await settleEvent(ledger, { ...again!, as: "done", consequence })).toBe("done");
   expect(await claim("one")).toEqual([]);
   expect(await receive(ledger, event("e1"))).toMatchObject({ outcome: "same" });
+});
+
+test("a claim that isn't committed yet is neither waited for nor made twice", async () => {
+  await receive(database.ledger, event("e1"));
+  await receive(database.ledger, event("e2"));
+  const impatient = database.open("impatient", { timeouts: { lockMs: 200 } });
+  const ids = (claimed: readonly { readonly eventId: string }[]) => claimed.map((each) => each.eventId);
+  await database.ledger.transaction().execute(async (transaction) => {
+    expect(ids(await claim("one", 1, transaction))).toEqual(["e1"]);
+    expect(ids(await claim("two", 10, impatient))).toEqual(["e2"]);
+  });
+  expect(await claim("two", 10, impatient)).toEqual([]);
 });
 
 test("a lease that ran out is claimed anew and the late owner changes nothing", async () => {

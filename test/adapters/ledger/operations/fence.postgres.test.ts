@@ -24,6 +24,7 @@ async function intended(ownerId: string) {
     fingerprint,
     repair: 0,
     owner,
+    andSubmit: false,
   });
   return { owner, key, claim: { ...who, key, epoch: 1, owner } };
 }

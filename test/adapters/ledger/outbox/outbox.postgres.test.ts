@@ -121,6 +121,16 @@ test("a settled message stays as it is", async () => {
   );
 });
 
+test("a claim that isn't committed yet is neither waited for nor made twice", async () => {
+  await write(["a1", "a"], ["a2", "a"], ["b1", "b"]);
+  const impatient = database.open("impatient", { timeouts: { lockMs: 200 } });
+  await database.ledger.transaction().execute(async (transaction) => {
+    expect(keysOf(await claim(transaction, "one", 1))).toEqual(["a1"]);
+    expect(keysOf(await claim(impatient, "two"))).toEqual(["b1"]);
+  });
+  expect(await claim(impatient, "two")).toEqual([]);
+});
+
 test("two dispatchers send everything once and each key in order", async () => {
   const keys = ["a", "b", "c", "d", "e"];
   const entries = Array.from({ length: 100 }, (_, index) => {
