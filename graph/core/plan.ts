@@ -1,6 +1,7 @@
 import type { Answer, Checkpoint, Frame, NestedRuns } from "./checkpoint.js";
 import type { CompiledGraph, CompiledNode, Program } from "./compile.js";
 import type { ErrorData } from "./errors.js";
+import { changeNeeds } from "./change.js";
 import { childNamespace } from "./child.js";
 import { failureOf } from "./failure.js";
 import { hashId, canonicalJson } from "./hash.js";
@@ -176,14 +177,20 @@ function visitFrame(program: Program, frames: Frames, namespace: string, visit: 
   const frame = frames(namespace)!;
   if (frame.status !== "running") return true;
   const graph = program.graphs.get(frame.path)!;
-  if (frame.error !== undefined || failureOf(graph, frame) !== undefined) return true;
+  if (frame.error !== undefined) return true;
+  // An update by hand may take the place of what failed.
+  if (frame.update === undefined && failureOf(graph, frame) !== undefined) return true;
   const shared: Shared = {
     namespace,
     path: frame.path,
     step: frame.head.step + 1,
     checkpointId: frame.head.id,
   };
+  if (frame.error !== undefined) return true;
   if (frame.update !== undefined) return visitUpdate(graph, frame, shared, visit);
+  if (failureOf(graph, frame) !== undefined) return true;
+  if (frame.change !== undefined)
+    return changeNeeds(graph, frame).every((need) => visit(() => reduceTask(need, shared)));
   const tasks = prepare(graph, frame.head);
   let ended = true;
   for (const task of tasks) {

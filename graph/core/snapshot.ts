@@ -25,13 +25,21 @@ export interface SnapshotSettings {
   readonly createdAt?: string;
 }
 
-/** The state keys that finished tasks of the running step have written, applied where that can be told. */
+/**
+ * The state keys that finished tasks of the running step have written, applied where that can be told.
+ *
+ * @param of what shows them: in the `output` of a call, values for one step only are there as those tasks wrote them;
+ *   in the `state` they aren't, because they are for the next step, which hasn't begun
+ */
 export function finishedValues(
   graph: CompiledGraph,
   frame: Frame,
+  of: "output" | "state",
   reduce?: ReduceNow,
 ): { readonly values: JsonObject; readonly written: readonly string[] } {
-  const groups = groupWrites(finishedTasks(frame, prepare(graph, frame.head)));
+  const finished = finishedTasks(frame, prepare(graph, frame.head));
+  if (finished.length === 0) return { values: frame.head.values, written: [] };
+  const groups = groupWrites(finished);
   const values: Record<string, Json> = { ...frame.head.values };
   try {
     for (const [key, writes] of groups) {
@@ -45,6 +53,7 @@ export function finishedValues(
       const value = updated(graph, key, current, writes, reduced);
       if (value !== undefined) values[key] = value;
     }
+    for (const key of graph.emptying) if (of === "state" || !groups.has(key)) delete values[key];
   } catch {
     // What has finished can't be applied together: the state stays readable as the last step left it.
     return { values: frame.head.values, written: [] };
@@ -97,7 +106,7 @@ export function snapshot(program: Program, checkpoint: Checkpoint, settings: Sna
   const { head } = frame;
   const tasks = declaredOrder(graph, prepare(graph, head));
   const values = settings.appliesFinished
-    ? finishedValues(graph, frame, settings.reduce).values
+    ? finishedValues(graph, frame, "state", settings.reduce).values
     : head.values;
   return {
     values: view(graph, withoutUntracked(graph, values)),

@@ -132,7 +132,8 @@ export class Call {
     const { modes, prefix, subgraphs, push } = this.#setup;
     if (!modes.has(mode)) return;
     const namespace = task.namespace === "" ? prefix : [...prefix, ...task.namespace.split("|")];
-    if (namespace.length === 0 || subgraphs) push({ mode, namespace, data });
+    // What a node writes for the reader is for every reader, however deep the node is.
+    if (namespace.length === 0 || subgraphs || mode === "custom") push({ mode, namespace, data });
   }
 
   /** Keeps in mind which state the output was last shown from. */
@@ -152,7 +153,7 @@ export class Call {
     if (status !== "interrupted" && status !== "breakpoint") return;
     const reduce = reducerOf(this.#setup.code);
     this.#chunks.resting(checkpoint, questionsOf(this.#program, checkpoint), reduce);
-    const { values, written } = finishedValues(this.#program.root, checkpoint.frames[""]!, reduce);
+    const { values, written } = finishedValues(this.#program.root, checkpoint.frames[""]!, "output", reduce);
     if (written.some((key) => this.#output.has(key))) this.#shown = { head: { values } };
   }
 

@@ -222,7 +222,7 @@ export class Chunks {
       (question) => !(question.namespace === "" && this.#asked.has(question.taskId)),
     );
     if (open.length > 0) this.interrupted("", open as unknown as Json[]);
-    const { values, written } = finishedValues(graph, root, reduce);
+    const { values, written } = finishedValues(graph, root, "output", reduce);
     if (written.some((key) => this.#settings.rootKeys.has(key))) this.#values("", graph, values);
     if (checkpoint.status === "breakpoint") this.interrupted("", []);
   }

@@ -84,7 +84,11 @@ export class Drive {
     const planned = new Set(tasks.map((task) => task.id));
     for (const [id, flight] of this.#inFlight)
       if (!planned.has(id)) flight.abort(new Error("another task of the step failed"));
-    this.#waiting = this.#isAborted ? [] : tasks.filter((task) => !this.#inFlight.has(task.id));
+    // What has ended while the run was kept is planned still, until it is recorded.
+    const ended = new Set(this.#ended.map((outcome) => outcome.taskId));
+    this.#waiting = this.#isAborted
+      ? []
+      : tasks.filter((task) => !this.#inFlight.has(task.id) && !ended.has(task.id));
   }
 
   #start(): void {
