@@ -31,6 +31,7 @@ export class HeldRun {
   #release: ((decision: Decision) => void) | undefined;
   #fired = false;
   #armed = true;
+  #slipped = false;
   readonly #counter: WindowCounter;
   /** Both sides of one exchange belong to one ordinal. */
   readonly #exchanges = new Map<string, string>();
@@ -48,6 +49,14 @@ export class HeldRun {
     return this.at !== undefined;
   }
 
+  /**
+   * The server lost patience while the message was held and gave the work out again, so the run has gone on beside
+   * its hold and a kill now would not fall where it was meant to.
+   */
+  get slipped(): boolean {
+    return this.#slipped;
+  }
+
   get fired(): boolean {
     return this.#fired;
   }
@@ -63,6 +72,7 @@ export class HeldRun {
    * @param instance tells connections of successive processes with one name apart: an exchange is one of theirs
    */
   decide(event: BoundaryEvent, instance: string): Decision {
+    if (this.at && !this.#fired && isSecondDelivery(event)) this.#slipped = true;
     if (event.noWindow !== null) return forward;
     const window = this.#windowOf(event, instance);
     const seen = { window, event };
@@ -84,7 +94,7 @@ export class HeldRun {
 
   /** Ends the hold after the kill: what was held never goes on. */
   drop(): void {
-    this.#fired = true;
+    this.#fired ||= this.reached;
     this.#release?.({ do: "drop" });
   }
 
@@ -100,3 +110,6 @@ export class HeldRun {
     return windowName(window);
   }
 }
+
+const isSecondDelivery = ({ details }: BoundaryEvent): boolean =>
+  details.kind === "temporal" && details.delivered.some(({ attempt }) => attempt > 1);

@@ -57,6 +57,7 @@ export async function playKillRound(
   const held = closeRound(runs);
   const victims =
     held.length > 0 ? await killAndReplace(lab, process, held) : new Map<HeldRun, VictimEvidence>();
+  for (const run of runs) run.drop();
   return collect(lab, { runs, held, told, victims, holdMs, faultAt });
 }
 
@@ -73,10 +74,10 @@ export async function playSurvivedRound(
   return collect(lab, { runs, held, told, victims: new Map(), holdMs: 0, faultAt });
 }
 
-/** Whoever is at its window now belongs to this round's fault; the others go on undisturbed. */
+/** Whoever is at its window now, and nowhere else, belongs to this round's fault; the others don't count. */
 function closeRound(runs: readonly HeldRun[]): HeldRun[] {
   for (const run of runs) if (!run.reached) run.disarm();
-  return runs.filter(({ reached }) => reached);
+  return runs.filter(({ reached, slipped }) => reached && !slipped);
 }
 
 type ToldByRun = ReadonlyMap<HeldRun, Promise<readonly Told[]>>;
@@ -137,9 +138,7 @@ async function killAndReplace(
   process: string,
   held: readonly HeldRun[],
 ): Promise<Map<HeldRun, VictimEvidence>> {
-  const instance = lab.active(process);
-  const evidence = await instance.die(held.map(({ at }) => at!));
-  for (const run of held) run.drop();
+  const evidence = await lab.active(process).die(held.map(({ at }) => at!));
   await lab.replace(process);
   return new Map(held.map((run, at) => [run, evidence[at]!]));
 }

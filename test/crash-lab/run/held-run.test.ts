@@ -98,3 +98,42 @@ test("events are led to their runs; what belongs to nobody is on record", () => 
   expect(lab.strays).toHaveLength(2);
   expect(first.seen).toHaveLength(1);
 });
+
+test("a held run whose work was given out again has slipped; its kill would fall elsewhere", () => {
+  const run = new HeldRun("kp1", "automatic", { window: window(post.label, 1, "before"), verb: "kill" });
+  const delivery = (attempt: number) =>
+    eventOf({
+      label: "PollWorkflowTaskQueue",
+      side: "after",
+      runTokens: ["kp1"],
+      details: {
+        kind: "temporal",
+        connection: { generation: 1, clientPort: 1 },
+        call: "PollWorkflowTaskQueue",
+        workflowId: "w",
+        workflowType: "w",
+        commands: [],
+        task: null,
+        delivered: [
+          {
+            kind: "workflow-task",
+            taskToken: "",
+            workflowId: "w",
+            runId: "r",
+            workflowType: "w",
+            activityType: null,
+            activityId: null,
+            attempt,
+            identity: "worker@1",
+            eager: false,
+          },
+        ],
+      },
+    });
+  run.decide(delivery(2), "w#1");
+  run.decide(eventOf({ ...post, side: "before" }), "w#1");
+  run.decide(delivery(1), "w#1");
+  expect(run.slipped).toBe(false);
+  run.decide(delivery(2), "w#1");
+  expect(run.slipped).toBe(true);
+});
