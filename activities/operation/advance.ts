@@ -27,8 +27,11 @@ export async function advance<Request extends JsonValue, Receipt extends JsonVal
   runtime: Runtime,
 ): Promise<Step<Receipt>> {
   runtime.signal.throwIfAborted();
+  const askedAt = runtime.now();
   const { fresh, operation } = await call.journal.intend({
     ...runtime.entrant,
+    // With keys, a send that may have been made costs nothing but the same send again.
+    andSubmit: call.provider.policy.honoursKeys,
     key: call.key,
     provider: call.provider.name,
     fingerprint: fingerprintOf(call.request, call.projection),
@@ -61,7 +64,7 @@ export async function advance<Request extends JsonValue, Receipt extends JsonVal
         : afterTakeOver(call, runtime, operation, (taken) => submitAndSend(call, runtime, taken));
     case "submitting":
     case "unknown":
-      return reconcile(call, runtime, operation);
+      return fresh ? send(call, runtime, operation, askedAt) : reconcile(call, runtime, operation);
   }
 }
 
@@ -215,14 +218,24 @@ async function submitAndSend<Request extends JsonValue, Receipt extends JsonValu
     }
     return park(call, runtime, operation, "owner-fenced", { ownerId: call.owner!.id });
   }
+  return send(call, runtime, submitted.operation, askedAt);
+}
+
+/** @param askedAt when this process asked for the record of the submission, by its own clock. */
+async function send<Request extends JsonValue, Receipt extends JsonValue>(
+  call: PerformCall<Request, Receipt>,
+  runtime: Runtime,
+  operation: OperationSnapshot,
+  askedAt: number,
+): Promise<Step<Receipt>> {
   const { policy } = call.provider;
   const heldUpForMs = runtime.now() - askedAt;
-  if (!isStillSendable({ policy, ...sentAt(submitted.operation), heldUpForMs })) {
+  if (!isStillSendable({ policy, ...sentAt(operation), heldUpForMs })) {
     callBegins(call.journal, call.key, operation.epoch, runtime.now)(); // no call: as good as one that has settled
     return { step: "wait", ms: 0, because: "held up before the send" };
   }
-  const answer = await sendOnce(call, runtime, submitted.operation);
-  return recordAnswer(call, runtime, submitted.operation, answer);
+  const answer = await sendOnce(call, runtime, operation);
+  return recordAnswer(call, runtime, operation, answer);
 }
 
 /** When it was sent first and last. Both are written by the statement that makes it `submitting`, so they are there. */

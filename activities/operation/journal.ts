@@ -114,6 +114,12 @@ export interface Intention extends Entrant {
   readonly fingerprint: Fingerprint;
   readonly repair: number;
   readonly owner: Owner | null;
+  /**
+   * Also make the first submission, in the same statement and under the same guards, when the key is new. Saves one
+   * commit before the send, and gives up the state that proves that nothing was sent; so only for a provider where
+   * sending the same again costs nothing.
+   */
+  readonly andSubmit: boolean;
 }
 
 export interface Receipt {
@@ -170,7 +176,10 @@ export type AnswerResult =
 
 export interface OperationJournal {
   read(key: string): Promise<OperationSnapshot | null>;
-  /** Inserts the operation with its first try, or reads what is there; never changes what is there. */
+  /**
+   * Inserts the operation with its first try, or reads what is there; never changes what is there. With `andSubmit` a
+   * fresh operation comes back as `submitting`, or as `intended` when its owner's generation doesn't allow it.
+   */
   intend(intention: Intention): Promise<{ readonly fresh: boolean; readonly operation: OperationSnapshot }>;
   /**
    * Raises the epoch by one, if the operation still is as it was seen: the same epoch, state and last submission. The

@@ -70,9 +70,10 @@ export const transitions = {
   intend: {
     verb: "intend",
     from: ["none"],
-    to: ["intended"],
+    to: ["intended", "submitting"],
     author: "any",
-    guard: "The key is new; otherwise what is there is read, and another fingerprint is a conflict.",
+    guard:
+      "The key is new; otherwise what is there is read, and another fingerprint is a conflict. Straight to `submitting` only where sending again under the same key costs nothing, and under the guard of `submit`.",
     why: "One key has one meaning, and nothing is sent that wasn't written down before.",
   },
   takeOver: {

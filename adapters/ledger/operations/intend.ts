@@ -5,11 +5,12 @@ import { providerKeyOf } from "../../../activities/operation/keys.js";
 import type { Ledger } from "../database.js";
 import { withRetry } from "../retryable.js";
 import { read } from "./read.js";
+import { ownerThatAllows } from "./submit.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 import { recordEvent } from "./statement.js";
 
 /**
- * none → `intended`, or what is there already.
+ * none → `intended`, or with `andSubmit` → `submitting` under the guard of `submit`, or what is there already.
  *
  * The insert and the look at what is there are one statement. A rival that inserts between the statement's snapshot
  * and its insert makes both empty; then the row is there, and is read.
@@ -17,7 +18,7 @@ import { recordEvent } from "./statement.js";
  * A lost answer is repaired by repeating: the row is then found as if a rival had made it, and taken over.
  *
  * ```sql
- * with changed as (insert into operations (…) values ($1, …) on conflict (key) do nothing returning *),
+ * with changed as (insert into operations (…) select $1, … on conflict (key) do nothing returning *),
  *      opened as (insert into operation_tries (…) select … from changed returning *),
  *      event as (insert into operation_events (…) select … from changed)
  * select true as fresh, … from changed join opened union all select false, … where key = $1
@@ -47,23 +48,32 @@ async function insertOrLook(
   ledger: Ledger,
   intention: Intention,
 ): Promise<(SnapshotRow & { readonly fresh: boolean }) | undefined> {
-  const { key, provider, fingerprint, repair, owner } = intention;
+  const { key, provider, fingerprint, repair, owner, andSubmit } = intention;
   const { rows } = await sql<SnapshotRow & { readonly fresh: boolean }>`
-    with changed as (
-      insert into operations (key, provider, state, epoch, try_number, owner_id, generation, created_at, changed_at)
-      values (${key}, ${provider}, 'intended', 1, 1, ${owner?.id ?? null}, ${owner?.generation ?? null},
-              ledger_now(), ledger_now())
+    with owner as materialized (
+      ${ownerThatAllows(owner)}
+    ), moment as materialized (
+      select at, case when ${andSubmit}::boolean and exists (select from owner) then at end as submitted_at
+      from (select ledger_now() as at) as clock
+    ), changed as (
+      insert into operations (key, provider, state, epoch, try_number, owner_id, generation, submitted_at,
+                              submitted_epoch, uncertain_since, created_at, changed_at)
+      select ${key}, ${provider}, case when submitted_at is null then 'intended' else 'submitting' end, 1, 1,
+             ${owner?.id ?? null}::text, ${owner?.generation ?? null}::integer, submitted_at,
+             case when submitted_at is not null then 1 end, submitted_at, at, at
+      from moment
       on conflict (key) do nothing
       returning *
     ), opened as (
       insert into operation_tries
-        (key, number, provider_key, fingerprint, projection_version, repair, opened_for, opened_at)
+        (key, number, provider_key, fingerprint, projection_version, repair, opened_for, opened_at,
+         first_submitted_at)
       select key, 1, ${providerKeyOf(key, 1)}::text, ${fingerprint.digest}::text, ${fingerprint.version}::integer,
-             ${repair}::integer, 'first', created_at
+             ${repair}::integer, 'first', created_at, submitted_at
       from changed
       returning *
     ), event as (
-      ${recordEvent("intend", intention, { why: "asked for" })}
+      ${recordEvent("intend", intention, { why: andSubmit ? "asked for, and about to send" : "asked for" })}
     )
     select true as fresh, ${snapshotColumns} from changed o join opened t on t.key = o.key
     union all

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 
 import type { Claim, OperationSnapshot, Owner, Stale } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
@@ -47,6 +47,14 @@ export async function submit(
   return result ?? stale;
 }
 
+/** One row when a submission is allowed, with the owner's row held against a fence until the transaction ends. */
+export function ownerThatAllows(owner: Owner | null): RawBuilder<unknown> {
+  return owner === null
+    ? sql`select 1`
+    : sql`select 1 from generations
+          where owner_id = ${owner.id} and generation = ${owner.generation} and state <> 'fenced' for share`;
+}
+
 /** One row with the operation, one row of nulls when the owner is fenced, or none when stale. */
 type Written = SnapshotRow | { readonly key: null };
 
@@ -55,14 +63,9 @@ async function write(
   claim: Claim & { readonly owner: Owner | null },
 ): Promise<Written | undefined> {
   const { key, epoch, owner } = claim;
-  const ownerRow =
-    owner === null
-      ? sql`select 1`
-      : sql`select 1 from generations
-            where owner_id = ${owner.id} and generation = ${owner.generation} and state <> 'fenced' for share`;
   const { rows } = await sql<Written>`
     with owner as materialized (
-      ${ownerRow}
+      ${ownerThatAllows(owner)}
     ), moment as materialized (
       select ledger_now() as at
     ), changed as (

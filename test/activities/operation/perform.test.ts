@@ -72,8 +72,15 @@ describe("an undisturbed effect", () => {
       outcome: "done",
       receipt: { id: "p-1", reference: "order-1", amountMinor: 12_000 },
     });
-    expect(verbs()).toEqual(["intend", "submit", "confirm"]);
+    expect(verbs()).toEqual(["intend", "confirm"]);
+    expect(store.events[0]).toMatchObject({ verb: "intend", state: "submitting" });
     expect(provider.arrived).toEqual([{ providerKey: key, request: payment("order-1") }]);
+  });
+
+  test("of a provider without keys has a state that proves that nothing was sent", async () => {
+    await run(new ProviderModel(clock, withoutKeys));
+    expect(verbs()).toEqual(["intend", "submit", "confirm"]);
+    expect(store.events.map(({ state }) => state)).toEqual(["intended", "submitting", "confirmed"]);
   });
 
   test("asked for again gives the stored receipt, and the provider isn't called", async () => {
@@ -468,7 +475,7 @@ describe("cancellation", () => {
 
   test("between the intent and the send: stops at `intended`", async () => {
     const controller = new AbortController();
-    const provider = new ProviderModel(clock, withKeys);
+    const provider = new ProviderModel(clock, withoutKeys);
     const journal = anotherProcess(store, async (verb, _argument, call) => {
       const result = await call();
       if (verb === "intend") {

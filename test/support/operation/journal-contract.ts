@@ -44,7 +44,16 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
   });
 
   const intend = (key: string, more = {}) =>
-    journal.intend({ ...who, key, provider: "p", fingerprint, repair: 0, owner: null, ...more });
+    journal.intend({
+      ...who,
+      key,
+      provider: "p",
+      fingerprint,
+      repair: 0,
+      owner: null,
+      andSubmit: false,
+      ...more,
+    });
   const at = async (key: string) => (await journal.read(key))!;
   const claim = (operation: Pick<OperationSnapshot, "key" | "epoch">) => ({
     ...who,
@@ -176,6 +185,19 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
     const results = await Promise.all(Array.from({ length: 8 }, () => intend(key)));
     expect(results.filter(({ fresh }) => fresh)).toHaveLength(1);
     expect(new Set(results.map(({ operation }) => operation.try.providerKey))).toEqual(new Set([key]));
+  });
+
+  test("intended and submitted at once, it is as if both had been done", async () => {
+    const { fresh, operation } = await intend(newKey(), { andSubmit: true });
+    expect(fresh).toBe(true);
+    expect(operation).toMatchObject({
+      state: "submitting",
+      epoch: 1,
+      submitted: { epoch: 1, at: operation.uncertainSince },
+      try: { number: 1, firstSubmittedAt: operation.uncertainSince },
+    });
+    expect(await at(operation.key)).toEqual({ ...operation, now: expect.any(Number) as number });
+    expect(await intend(operation.key, { andSubmit: true })).toMatchObject({ fresh: false });
   });
 
   test("another request under the key changes nothing", async () => {
@@ -331,6 +353,19 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
       await under.setGeneration(id, current, state);
       expect((await owned({ id, generation: given })).result).toBe(result);
     });
+    test.each([
+      ["provisioning", 1, "submitting"],
+      ["provisioning", 2, "intended"],
+      ["fenced", 1, "intended"],
+    ] as const)(
+      "guards the submission made with the intent: %s, asked for %s → %s",
+      async (state, given, then) => {
+        const id = newKey();
+        await under.setGeneration(id, 1, state);
+        const owner = { id, generation: given };
+        expect((await intend(newKey(), { owner, andSubmit: true })).operation.state).toBe(then);
+      },
+    );
     test("that doesn't exist lets nothing through", async () => {
       expect((await owned({ id: newKey(), generation: 1 })).result).toBe("fenced");
     });

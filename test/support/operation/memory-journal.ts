@@ -97,6 +97,9 @@ export class MemoryJournal implements OperationJournal {
     };
     row.tries.push(row.try);
     this.rows.set(intention.key, row);
+    if (intention.andSubmit && this.#allows(intention.owner)) {
+      this.#submitted(row);
+    }
     this.#event(row, "intend", row.epoch);
     return { fresh: true, operation: this.#snapshot(row) };
   }
@@ -112,22 +115,15 @@ export class MemoryJournal implements OperationJournal {
   }
 
   async submit(claim: Claim & { owner: Owner | null }) {
-    if (claim.owner !== null) {
-      const current = this.generations.get(claim.owner.id);
-      if (current?.generation !== claim.owner.generation || current.state === "fenced") {
-        return { result: "fenced" } as const;
-      }
+    if (!this.#allows(claim.owner)) {
+      return { result: "fenced" } as const;
     }
     const row = this.#held("submit", claim.key, claim.epoch);
     if (row === undefined) {
       return stale;
     }
-    const at = this.now();
-    row.state = "submitting";
-    row.submitted = { at, epoch: row.epoch };
-    row.uncertainSince ??= at;
     row.owner = claim.owner;
-    this.#replaceTry(row, { ...row.try, firstSubmittedAt: row.try.firstSubmittedAt ?? at });
+    this.#submitted(row);
     this.#event(row, "submit", row.epoch);
     return { result: "submitting", operation: this.#snapshot(row) } as const;
   }
@@ -248,6 +244,19 @@ export class MemoryJournal implements OperationJournal {
     };
     this.#event(row, "answer", row.epoch);
     return { result: "answered", key: row.key, state: row.state };
+  }
+
+  #allows(owner: Owner | null): boolean {
+    const current = owner === null ? null : this.generations.get(owner.id);
+    return current === null || (current?.generation === owner?.generation && current?.state !== "fenced");
+  }
+
+  #submitted(row: Row): void {
+    const at = this.now();
+    row.state = "submitting";
+    row.submitted = { at, epoch: row.epoch };
+    row.uncertainSince ??= at;
+    this.#replaceTry(row, { ...row.try, firstSubmittedAt: row.try.firstSubmittedAt ?? at });
   }
 
   #apply(row: Row, answer: AnswerToParked["answer"]): void {
