@@ -1,5 +1,6 @@
 import type { Frame, Head, TaskRecord } from "./checkpoint.js";
 import type { CompiledGraph } from "./compile.js";
+import { applyChange } from "./change.js";
 import { view } from "./channels.js";
 import { childNamespace, childPath, newInput, removeBelow } from "./child.js";
 import { errorData, GraphError } from "./errors.js";
@@ -27,6 +28,10 @@ function advanceOnce(work: Working, namespace: string): boolean {
   const frame = work.frame(namespace)!;
   if (frame.status !== "running" || frame.error !== undefined) return false;
   const graph = work.graph(frame);
+  if (frame.change !== undefined) {
+    applyChange(work, namespace, { enters: true });
+    return work.frame(namespace)!.change === undefined;
+  }
   if (frame.update !== undefined) return advanceUpdate(work, namespace, frame, graph);
   const tasks = prepare(graph, frame.head);
   if (tasks.length === 0) return false;

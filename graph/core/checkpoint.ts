@@ -131,8 +131,17 @@ export interface Frame {
   readonly command?: Json;
   /** Subgraphs: the output as the last step that wrote any of its keys left it. */
   readonly output?: Json;
+  /** A change from outside that waits for a reducer that is code; nothing else runs before it. */
+  readonly change?: PendingChange;
   /** An update by hand whose routes are still to run. */
   readonly update?: PendingUpdate;
+}
+
+/** A change from outside. */
+export interface PendingChange {
+  readonly result: Result;
+  /** Begins a checkpoint of its own with ids from this; absent: changes the head in place. */
+  readonly branch?: string;
 }
 
 /** An update by hand: the entries of one superstep, in the order given. */

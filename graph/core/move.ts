@@ -84,15 +84,13 @@ function outOfSteps(work: Working, namespace: string): boolean {
   return false;
 }
 
-/** Why the next step is not to begin. A step whose tasks have all ended is applied whatever stops stand before it. */
+/** Why the next step is not to begin. */
 function stopReason(
   work: Working,
   graph: CompiledGraph,
   head: Head,
   tasks: readonly Prepared[],
-  open: number,
 ): "breakpoint" | "drained" | undefined {
-  if (open === 0) return undefined;
   if (stopsAt(work, graph, "interruptBefore", head, names(tasks))) return "breakpoint";
   return work.base.drain === undefined ? undefined : "drained";
 }
@@ -116,9 +114,10 @@ export function enterStep(work: Working, namespace: string, graph: CompiledGraph
     if (head.waits.length === 0) work.patch(namespace, { status: "done" });
     return false;
   }
-  const open = tasks.filter((task) => frame.pending[task.id]?.status !== "done");
-  const stopped = stopReason(work, graph, head, tasks, open.length);
-  begins(stopped === undefined ? open : []);
+  const isOpen = tasks.some((task) => frame.pending[task.id]?.status !== "done");
+  // A step whose tasks have all ended is applied, whatever stops stand before it.
+  const stopped = isOpen ? stopReason(work, graph, head, tasks) : undefined;
+  begins(stopped === undefined ? tasks : []);
   if (stopped !== undefined) work.patch(namespace, { status: stopped });
   return stopped === undefined;
 }

@@ -1,20 +1,17 @@
-import type { Answer, Head, TaskRecord } from "./checkpoint.js";
-import type { Checkpoint } from "./checkpoint.js";
+import { applyChange } from "./change.js";
+import type { Answer, Checkpoint, Result, TaskRecord } from "./checkpoint.js";
 import type { Applying } from "./apply.js";
-import type { Program } from "./compile.js";
-import { needsCode } from "./channels.js";
+import type { CompiledGraph, CompiledNode, Program } from "./compile.js";
 import { GraphError } from "./errors.js";
 import type { Json } from "./json.js";
 import { plan, type Task } from "./plan.js";
-import { freshHead, removeBelow, withoutUntracked } from "./child.js";
-import { nextHead } from "./move.js";
+import { freshHead, removeBelow } from "./child.js";
 import { prepare } from "./prepare.js";
 import { findQuestion, openQuestions, questionId, type OpenQuestion } from "./questions.js";
 import { resultOf } from "./result.js";
 import { schemaProblem } from "./schema-check.js";
 import { finish } from "./apply.js";
 import { awaken, branchOf, enter, type CallSettings, type StartSettings } from "./verbs.js";
-import { groupWrites, write, type Body } from "./write.js";
 import { Working } from "./working.js";
 
 /** What may be done to the state and the control flow from outside. */
@@ -56,6 +53,8 @@ function answersById(
       throw new GraphError("UnknownInterruptError", "the answers name no question");
     return byTask(program, checkpoint, open, answering.answers);
   }
+  if (answering.value === null)
+    throw new GraphError("EmptyInputError", "null alone is no answer; to answer null, name the question");
   if (open.length > 1)
     throw new GraphError(
       "UnknownInterruptError",
@@ -131,28 +130,16 @@ function answerAhead(work: Working, program: Program, taskId: string, value: Jso
   }
 }
 
-/** The body after a change from outside; the step doesn't count, so what was to run still is. */
-function changed(
-  program: Program,
-  head: Head,
-  change: OutsideChange,
-  seed: string,
-): { body: Body; written: string[] } {
-  const graph = program.root;
-  const command = {
-    $command: { update: change.update ?? null, ...(change.goto !== undefined && { goto: change.goto }) },
-  };
-  const node = [...graph.nodes.values()].find((candidate) => candidate !== graph.start)!;
-  const result = resultOf(graph, node, command, seed, "the command");
-  const applied = [{ node: undefined, triggers: [], result, fires: false }];
-  for (const [key, writes] of groupWrites(applied))
-    if (needsCode(graph.channels.get(key)!, head.values[key], writes, key))
-      throw new GraphError(
-        "InvalidUpdateError",
-        `a command from outside can't write "${key}", whose reducer is code; use an update as a node`,
-      );
-  const { body, written } = write(graph, head, applied, { counts: false, reduced: new Map() });
-  return { body, written: [...written] };
+/** What a change from outside comes to; unknown keys of the update are dropped, unknown nodes are errors. */
+function changeResult(program: Program, change: OutsideChange, seed: string): Result {
+  const { update, goto } = change;
+  const command = { $command: { update: update ?? null, ...(goto !== undefined && { goto }) } };
+  return resultOf(program.root, anyNode(program.root), command, seed, "the command");
+}
+
+/** A change from outside may write every key, as nodes may. */
+function anyNode(graph: CompiledGraph): CompiledNode {
+  return [...graph.nodes.values()].find((node) => node !== graph.start)!;
 }
 
 /**
@@ -177,9 +164,9 @@ export function resume(
     else answered(work, found, { value });
   }
   if (call.change?.update !== undefined || call.change?.goto !== undefined) {
-    const root = work.root();
-    const { body } = changed(program, root.head, call.change, branchOf(checkpoint, call.requestId));
-    work.patch("", { head: { ...root.head, ...body, passed: body.version } });
+    const seed = branchOf(checkpoint, call.requestId);
+    work.patch("", { change: { result: changeResult(program, call.change, seed) } });
+    applyChange(work, "", { enters: false });
   }
   return enter(work);
 }
@@ -227,13 +214,9 @@ export function command(
     inbox: [],
   };
   const work = awaken(program, { ...base, run: call.run }, call);
-  const root = work.root();
   const branch = branchOf(last, call.requestId);
-  const head = { ...root.head, values: withoutUntracked(program.root, root.head.values) };
-  removeBelow(work, "", program.root, prepare(program.root, root.head));
-  const { body } = changed(program, head, change, branch);
-  const next = nextHead(work, root, { body, written: [], source: "input", branch });
-  work.set("", { ...root, branch, head: { ...next, passed: body.version }, pending: {} });
-  work.committed("", []);
-  return enter(work);
+  removeBelow(work, "", program.root, prepare(program.root, work.root().head));
+  work.patch("", { change: { result: changeResult(program, change, branch), branch } });
+  applyChange(work, "", { enters: true });
+  return finish(work);
 }

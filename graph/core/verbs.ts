@@ -174,6 +174,7 @@ export function awaken(program: Program, checkpoint: Checkpoint, call: CallSetti
 export function enter(work: Working): Applying {
   for (const namespace of liveFrames(work)) {
     const frame = work.frame(namespace)!;
+    if (frame.change !== undefined) continue;
     const graph = work.graph(frame);
     work.events.push({ type: "resumed", namespace, head: frame.head });
     showEnded(work, namespace, graph, frame);
