@@ -3,14 +3,19 @@
  */
 import type { DeliveredTask } from "../event.js";
 
-/** A task that was lost is never answered, so its record would stay for ever; the oldest go first. */
+/** Records are kept after the answer, because an answer that was lost is sent again; the oldest go first. */
 const recordsMax = 20_000;
 
 export class DeliveryBook {
   private readonly byToken = new Map<string, DeliveredTask>();
+  private readonly answeredTokens = new Set<string>();
 
   add(task: DeliveredTask): void {
-    if (this.byToken.size >= recordsMax) this.byToken.delete(this.byToken.keys().next().value!);
+    if (this.byToken.size >= recordsMax) {
+      const oldest = this.byToken.keys().next().value!;
+      this.byToken.delete(oldest);
+      this.answeredTokens.delete(oldest);
+    }
     this.byToken.set(task.taskToken, task);
   }
 
@@ -21,11 +26,11 @@ export class DeliveryBook {
 
   /** The server has taken the answer to this task. */
   answered(taskToken: string): void {
-    this.byToken.delete(taskToken);
+    if (this.byToken.has(taskToken)) this.answeredTokens.add(taskToken);
   }
 
   /** Tasks that the process holds and the server waits for, oldest first. */
   open(): readonly DeliveredTask[] {
-    return [...this.byToken.values()];
+    return [...this.byToken.values()].filter(({ taskToken }) => !this.answeredTokens.has(taskToken));
   }
 }

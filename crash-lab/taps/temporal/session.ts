@@ -70,8 +70,11 @@ export class TemporalSession {
     });
   }
 
+  /** As the death of the process would break it; a process that still lives sees its connection break. */
   destroyUpstream(): void {
-    if (this.outliving === 0) this.link.destroy();
+    if (this.outliving > 0) return;
+    this.link.destroy();
+    this.client.destroy();
   }
 
   destroy(): void {
