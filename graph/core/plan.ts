@@ -178,15 +178,13 @@ function visitFrame(program: Program, frames: Frames, namespace: string, visit: 
   if (frame.status !== "running") return true;
   const graph = program.graphs.get(frame.path)!;
   if (frame.error !== undefined) return true;
-  // An update by hand may take the place of what failed.
-  if (frame.update === undefined && failureOf(graph, frame) !== undefined) return true;
   const shared: Shared = {
     namespace,
     path: frame.path,
     step: frame.head.step + 1,
     checkpointId: frame.head.id,
   };
-  if (frame.error !== undefined) return true;
+  // An update by hand may take the place of what failed.
   if (frame.update !== undefined) return visitUpdate(graph, frame, shared, visit);
   if (failureOf(graph, frame) !== undefined) return true;
   if (frame.change !== undefined)

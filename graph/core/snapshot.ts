@@ -90,9 +90,13 @@ function taskView(
     done: isEnded(frame, task),
     ...(error && { error }),
     ...(settings.subgraphs &&
-      isServed &&
+      child !== undefined &&
+      task.node.subgraph!.memory !== "none" &&
       error === undefined && {
-        state: snapshot(program, checkpoint, { ...settings, namespace: child, appliesFinished: true }),
+        // A subgraph that hasn't begun has a state too: an empty one.
+        state: isServed
+          ? snapshot(program, checkpoint, { ...settings, namespace: child, appliesFinished: true })
+          : { ...nothing, namespace: child },
       }),
   };
 }

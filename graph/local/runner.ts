@@ -149,10 +149,15 @@ class LocalRunner<T extends GraphTypes> implements Runner<T> {
         ...this.#setup(thread, options),
         ...show,
         push,
-        keep: (checkpoint) => this.#checkpointer?.save(thread, checkpoint),
+        keep: (checkpoint) => this.#keep(thread, checkpoint),
       });
       return this.#result(await call.run(first));
     });
+  }
+
+  /** Keeps the run once it has a checkpoint; one that only waits for its first has nothing to go back to. */
+  #keep(thread: string, checkpoint: Checkpoint): Promise<void> | undefined {
+    return checkpoint.frames[""]!.head.id === "" ? undefined : this.#checkpointer?.save(thread, checkpoint);
   }
 
   #setup(thread: string, options: CallOptions) {
