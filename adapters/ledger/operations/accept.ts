@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { AcceptedOperation, Claim, Stale } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { read } from "./read.js";
 import { inStateBefore, once, recordEvent, stale } from "./statement.js";
 
@@ -20,7 +21,7 @@ export async function accept(
   const done = { result: "accepted" } as const;
   const result = await once(
     async () => {
-      const { rows } = await sql`
+      const { rows } = await sql`${prepared}
         with changed as (
           update operations o
           set state = 'accepted', operation_url = ${operationUrl}, poll_after_ms = ${pollAfterMs},

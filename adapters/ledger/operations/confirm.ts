@@ -6,6 +6,7 @@ import {
   type Receipt,
 } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { withRetry } from "../retryable.js";
 import { read } from "./read.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
@@ -40,7 +41,7 @@ export async function confirm(
 
 async function write(ledger: Ledger, receipt: Receipt): Promise<OperationSnapshot | undefined> {
   const given = json(receipt.receipt);
-  const { rows } = await sql<SnapshotRow>`
+  const { rows } = await sql<SnapshotRow>`${prepared}
     with changed as (
       update operations o
       set state = case when ${fits(receipt.tryNumber)} then 'confirmed' else 'parked' end,

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Intention, OperationSnapshot } from "../../../activities/operation/journal.js";
 import { providerKeyOf } from "../../../activities/operation/keys.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { withRetry } from "../retryable.js";
 import { read } from "./read.js";
 import { ownerThatAllows } from "./submit.js";
@@ -49,7 +50,7 @@ async function insertOrLook(
   intention: Intention,
 ): Promise<(SnapshotRow & { readonly fresh: boolean }) | undefined> {
   const { key, provider, fingerprint, repair, owner, andSubmit } = intention;
-  const { rows } = await sql<SnapshotRow & { readonly fresh: boolean }>`
+  const { rows } = await sql<SnapshotRow & { readonly fresh: boolean }>`${prepared}
     with owner as materialized (
       ${ownerThatAllows(owner)}
     ), moment as materialized (

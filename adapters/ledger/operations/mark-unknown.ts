@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Claim, Stale } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { read } from "./read.js";
 import { inStateBefore, once, recordEvent, stale } from "./statement.js";
 
@@ -19,7 +20,7 @@ export async function markUnknown(
   const done = { result: "unknown" } as const;
   const result = await once(
     async () => {
-      const { rows } = await sql`
+      const { rows } = await sql`${prepared}
         with changed as (
           update operations o set state = 'unknown', changed_at = ledger_now()
           where o.key = ${claim.key} and o.epoch = ${claim.epoch} and ${inStateBefore("markUnknown")}

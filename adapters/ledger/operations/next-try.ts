@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { NextTry, OperationSnapshot, Stale } from "../../../activities/operation/journal.js";
 import { providerKeyOf } from "../../../activities/operation/keys.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { read } from "./read.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 import { inStateBefore, once, recordEvent, stale } from "./statement.js";
@@ -43,7 +44,7 @@ export async function nextTry(
 async function write(ledger: Ledger, next: NextTry): Promise<SnapshotRow | undefined> {
   const number = next.endedTry + 1;
   const { digest, version } = next.fingerprint;
-  const { rows } = await sql<SnapshotRow>`
+  const { rows } = await sql<SnapshotRow>`${prepared}
     with changed as (
       update operations o
       set state = 'intended', try_number = ${number}, submitted_at = null, submitted_epoch = null,

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Parking, Stale } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { read } from "./read.js";
 import { inStateBefore, json, once, parkAnswers, recordEvent, stale } from "./statement.js";
 
@@ -20,7 +21,7 @@ export async function park(ledger: Ledger, parking: Parking): Promise<{ readonly
   const done = { result: "parked" } as const;
   const result = await once(
     async () => {
-      const { rows } = await sql`
+      const { rows } = await sql`${prepared}
         with changed as (
           update operations o set state = 'parked', parked_reason = ${reason}, changed_at = ledger_now()
           where o.key = ${key} and o.epoch = ${epoch} and ${inStateBefore("park")}

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { OperationSnapshot } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { withRetry } from "../retryable.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 
@@ -15,7 +16,7 @@ import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 export async function read(ledger: Ledger, key: string): Promise<OperationSnapshot | null> {
   const { rows } = await withRetry(
     () =>
-      sql<SnapshotRow>`
+      sql<SnapshotRow>`${prepared}
         select ${snapshotColumns}
         from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
         where o.key = ${key}`.execute(ledger),

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 
 import type { Claim, OperationSnapshot, Owner, Stale } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { read } from "./read.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 import { inStateBefore, once, recordEvent, stale } from "./statement.js";
@@ -63,7 +64,7 @@ async function write(
   claim: Claim & { readonly owner: Owner | null },
 ): Promise<Written | undefined> {
   const { key, epoch, owner } = claim;
-  const { rows } = await sql<Written>`
+  const { rows } = await sql<Written>`${prepared}
     with owner as materialized (
       ${ownerThatAllows(owner)}
     ), moment as materialized (

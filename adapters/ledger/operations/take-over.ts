@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { OperationSnapshot, Stale, TakeOver } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
+import { prepared } from "../prepared-statements.js";
 import { withRetry } from "../retryable.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 import { inStateBefore, recordEvent, stale } from "./statement.js";
@@ -25,7 +26,7 @@ export async function takeOver(
 ): Promise<{ readonly result: "taken"; readonly operation: OperationSnapshot } | Stale> {
   const { rows } = await withRetry(
     () =>
-      sql<SnapshotRow>`
+      sql<SnapshotRow>`${prepared}
         with changed as (
           update operations o set epoch = o.epoch + 1, changed_at = ledger_now()
           where o.key = ${entrant.key} and o.epoch = ${seen.epoch} and o.state = ${seen.state}
