@@ -10,7 +10,7 @@ import type { InvoiceActivities } from "../../activities/invoice-approval/index.
 import type { Accounting } from "../../activities/ports.js";
 import { openTemporalClient } from "../../adapters/temporal/client.js";
 import { openWorkerConnection } from "../../adapters/temporal/connection.js";
-import { demoPolicy } from "../../scenarios/invoice-approval/policy.js";
+import { demoPolicy, type InvoiceScenarioPolicy } from "../../scenarios/invoice-approval/policy.js";
 import {
   automaticInvoices,
   storyDocuments,
@@ -46,6 +46,19 @@ export interface RigWorkerOptions {
 }
 
 const namespace = "default";
+
+/**
+ * The demo's policy, with time-outs that a machine busy with other tests doesn't reach: no test in one process kills
+ * anything, so a second attempt would only be one that the test didn't mean.
+ */
+export const patientPolicy: InvoiceScenarioPolicy = {
+  ...demoPolicy,
+  workflow: {
+    ...demoPolicy.workflow,
+    activity: { ...demoPolicy.workflow.activity, heartbeatMs: 10_000 },
+    workflowTaskTimeoutMs: 10_000,
+  },
+};
 
 // Attempts that fail on purpose would fill the screen with warnings.
 Runtime.install({ logger: new DefaultLogger("ERROR") });

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { demoPolicy } from "../../../scenarios/invoice-approval/policy.js";
 import {
   automaticBatch,
   automaticInvoices,
@@ -9,7 +8,7 @@ import {
   type SampleInvoice,
 } from "../../../scenarios/invoice-approval/stories/automatic.js";
 import { postingKey } from "../../../workflows/invoice-approval/keys.js";
-import { invoiceRig } from "../../support/invoice-rig.js";
+import { invoiceRig, patientPolicy } from "../../support/invoice-rig.js";
 import { replayAfterEach } from "../../support/replay.js";
 import { workflowBundle } from "../../support/workflow-bundle.js";
 
@@ -30,7 +29,7 @@ async function runBatch(
   token: string,
   samples: readonly SampleInvoice[] = automaticInvoices,
 ) {
-  const batch = automaticBatch(token, demoPolicy, samples);
+  const batch = automaticBatch(token, patientPolicy, samples);
   return replay.track(await startBatch(rig.client, taskQueue, batch)).result();
 }
 

@@ -2,7 +2,6 @@ import { WorkflowFailedError } from "@temporalio/client";
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
 import { createOperationJournal } from "../../../adapters/ledger/operations/journal.js";
-import { demoPolicy } from "../../../scenarios/invoice-approval/policy.js";
 import {
   automaticBatch,
   automaticInvoices,
@@ -16,7 +15,7 @@ import {
   operationAnswered,
   type InvoiceBatch,
 } from "../../../workflows/invoice-approval/messages.js";
-import { invoiceRig } from "../../support/invoice-rig.js";
+import { invoiceRig, patientPolicy } from "../../support/invoice-rig.js";
 import { replayAfterEach } from "../../support/replay.js";
 import { workflowBundle } from "../../support/workflow-bundle.js";
 
@@ -32,7 +31,7 @@ async function run(taskQueue: string, batch: InvoiceBatch) {
 
 async function batchOf(token: string, samples: readonly SampleInvoice[], more: Partial<InvoiceBatch> = {}) {
   await rig.putDocuments(token, samples);
-  return { ...automaticBatch(token, demoPolicy, samples), ...more };
+  return { ...automaticBatch(token, patientPolicy, samples), ...more };
 }
 
 async function recoveryIdOf(operationKey: string): Promise<number> {
@@ -87,7 +86,9 @@ describe.each([
     ],
   ])("a batch with %s is refused as a whole", async (_what, count, change, message) => {
     const token = rig.world.newRun();
-    const batch = change(automaticBatch(token, demoPolicy, automaticInvoices.slice(0, Math.min(count, 8))));
+    const batch = change(
+      automaticBatch(token, patientPolicy, automaticInvoices.slice(0, Math.min(count, 8))),
+    );
     await rig.withWorker(worker, async (taskQueue) => {
       const failure = await run(taskQueue, batch).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(WorkflowFailedError);
