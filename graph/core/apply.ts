@@ -60,10 +60,12 @@ function statusOf(work: Working): RunStatus {
   return restingStatus(work, root);
 }
 
-/** Takes all frames as far as they go and says how the run stands then. */
-export function finish(work: Working): Applying {
-  const updating =
-    updatedFrame(work.base) ?? work.namespaces().find((name) => work.frame(name)!.update !== undefined);
+/**
+ * Takes all frames as far as they go and says how the run stands then.
+ *
+ * @param updating namespace of the frame with an update by hand under way
+ */
+export function finish(work: Working, updating = updatedFrame(work.base)): Applying {
   if (updating !== undefined) return finishUpdate(work, updating);
   advance(work, "");
   return { checkpoint: work.finish({ status: statusOf(work) }), events: work.events };

@@ -24,6 +24,7 @@ export interface CompiledNode {
   readonly edges: readonly string[];
   readonly joins: readonly CompiledJoin[];
   readonly routes: readonly RouteManifest[];
+  readonly routeNames: readonly string[];
   /** The keys that it sees; undefined: all. */
   readonly input: readonly string[] | undefined;
   readonly subgraph: SubgraphManifest | undefined;
@@ -81,6 +82,7 @@ function compileNode(
   joins: readonly CompiledJoin[],
 ): CompiledNode {
   const node = name === START ? startManifest : manifest.nodes[name]!;
+  const routes = manifest.routes.filter((route) => route.from === name);
   const own = name === START ? [START] : [branchChannel(name)];
   return {
     name,
@@ -89,7 +91,8 @@ function compileNode(
     triggers: [...own, ...joins.filter((join) => join.to === name).map((join) => join.channel)],
     edges: manifest.edges.filter(([from, to]) => from === name && to !== END).map(([, to]) => to),
     joins: joins.filter((join) => join.from.includes(name)),
-    routes: manifest.routes.filter((route) => route.from === name),
+    routes,
+    routeNames: routes.map((route) => route.name),
     input: node.input,
     subgraph: node.subgraph,
   };

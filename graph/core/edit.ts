@@ -205,7 +205,7 @@ export function update(
       updates,
     },
   });
-  const applied = finish(work);
+  const applied = finish(work, namespace);
   return failedUpdate(applied, namespace) ?? applied;
 }
 

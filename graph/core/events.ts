@@ -23,13 +23,13 @@ export type StepEvent =
     }
   /** A graph goes on where an earlier call left it: its whole state is news. */
   | { readonly type: "resumed"; readonly namespace: string; readonly head: Head }
-  /** The tasks of the next step begin, after the checkpoint they follow from. */
+  /** A frame has come to a next step, which begins unless something stops the run before it; see `stepTasks`. */
   | {
       readonly type: "step";
       readonly namespace: string;
+      readonly path: string;
       readonly head: Head;
-      readonly next: readonly string[];
-      readonly tasks: readonly TaskSketch[];
+      readonly begins: boolean;
     }
   /** A task ended without the host: a subgraph, or one that had ended in an earlier call (`cached`). */
   | {

@@ -17,11 +17,16 @@ function combined(
   };
 }
 
+function hasFailed(frame: Frame): boolean {
+  for (const id in frame.pending) if (frame.pending[id]!.status === "failed") return true;
+  return false;
+}
+
 /** Why the frame can't go on, or undefined: a step that couldn't be applied, or failures that no handler took. */
 export function failureOf(graph: CompiledGraph, frame: Frame): ErrorData | undefined {
   if (frame.error !== undefined) return frame.error;
+  if (!hasFailed(frame)) return undefined;
   const failed = Object.entries(frame.pending).filter(([, record]) => record.status === "failed");
-  if (failed.length === 0) return undefined;
   const handled = new Set(
     prepare(graph, frame.head)
       .filter((task) => task.kind === "node" && task.node.manifest.onError !== undefined)

@@ -3,8 +3,7 @@ import type { Frame, Head } from "./checkpoint.js";
 import type { CompiledGraph, CompiledNode } from "./compile.js";
 import { hashId } from "./hash.js";
 import { START } from "./markers.js";
-import { isStart, prepare, type Prepared } from "./prepare.js";
-import { sketch } from "./sketch.js";
+import { prepare, type Prepared } from "./prepare.js";
 import type { Body } from "./write.js";
 import type { Working } from "./working.js";
 
@@ -18,13 +17,22 @@ export interface NextHead {
 
 /** The head after another one. */
 export function nextHead(work: Working, frame: Frame, next: NextHead): Head {
+  const { body } = next;
   const step = frame.head.step + 1;
+  // Field by field: this runs at every step, and a spread of this size costs several times as much.
   return {
-    ...next.body,
     id: hashId(work.base.run, next.branch, String(step)),
     parentId: frame.head.id === "" ? null : frame.head.id,
     step,
     source: next.source,
+    values: body.values,
+    control: body.control,
+    sends: body.sends,
+    waits: body.waits,
+    deliveries: body.deliveries,
+    versions: body.versions,
+    seen: body.seen,
+    version: body.version,
     passed: frame.head.passed,
   };
 }
@@ -101,23 +109,17 @@ export function enterStep(work: Working, namespace: string, graph: CompiledGraph
   const { head } = frame;
   if (head.step + 1 > frame.stop) return outOfSteps(work, namespace);
   const tasks = prepare(graph, head);
-  const begins = (shown: readonly Prepared[]) =>
-    work.events.push({
-      type: "step",
-      namespace,
-      head,
-      next: tasks.map((task) => task.node.name),
-      tasks: shown.filter((task) => !isStart(task)).map((task) => sketch(graph, head, task)),
-    });
+  const begins = (isShown: boolean) =>
+    work.events.push({ type: "step", namespace, path: frame.path, head, begins: isShown });
   if (tasks.length === 0) {
-    begins([]);
+    begins(false);
     if (head.waits.length === 0) work.patch(namespace, { status: "done" });
     return false;
   }
   const isOpen = tasks.some((task) => frame.pending[task.id]?.status !== "done");
   // A step whose tasks have all ended is applied, whatever stops stand before it.
   const stopped = isOpen ? stopReason(work, graph, head, tasks) : undefined;
-  begins(stopped === undefined ? tasks : []);
+  begins(stopped === undefined);
   if (stopped !== undefined) work.patch(namespace, { status: stopped });
   return stopped === undefined;
 }

@@ -54,6 +54,8 @@ export interface Task {
 type Shared = Pick<Task, "namespace" | "path" | "step" | "checkpointId">;
 
 const noAnswers: readonly Answer[] = [];
+const noNames: readonly string[] = [];
+const noState: JsonObject = {};
 
 function cacheOf(
   graph: CompiledGraph,
@@ -72,40 +74,59 @@ function cacheOf(
   };
 }
 
-function nodeTask(graph: CompiledGraph, frame: Frame, task: Prepared, shared: Shared): Task {
-  const { node } = task;
-  const record = frame.pending[task.id];
-  const returned =
-    record?.status === "returned"
-      ? { value: record.value }
-      : isStart(task)
-        ? { value: startInput(frame.head) }
-        : undefined;
-  const input = isStart(task) ? startInput(frame.head) : inputOf(graph, frame.head, task);
-  const timeout =
-    task.timeoutMs === undefined
-      ? node.manifest.timeout
-      : { runMs: task.timeoutMs, refresh: "auto" as const };
-  const { retry, cache } = node.manifest;
-  const answers = record?.status === "ready" || record?.status === "returned" ? record.answers : noAnswers;
+/** A task that can still be completed; fields are set one by one because this runs once for each task of each step. */
+type Draft = { -readonly [K in keyof Task]: Task[K] };
+
+function draft(
+  shared: Shared,
+  id: string,
+  kind: Task["kind"],
+  name: string,
+  node: string,
+  input: Json,
+): Draft {
   return {
-    ...shared,
-    id: task.id,
-    kind: node.subgraph !== undefined && returned === undefined ? "child" : "node",
-    name: node.name,
-    node: node.name,
-    triggers: task.triggers,
+    id,
+    kind,
+    namespace: shared.namespace,
+    path: shared.path,
+    name,
+    node,
+    step: shared.step,
+    checkpointId: shared.checkpointId,
+    triggers: noNames,
     input,
-    ...(returned && { returned }),
-    state: node.routes.length === 0 ? {} : frame.head.values,
-    routes: node.routes.map((route) => route.name),
-    answers,
-    ...(record?.status === "ready" && record.nested && { nested: record.nested }),
-    ...(record?.status === "ready" && record.nestedAnswers && { nestedAnswers: record.nestedAnswers }),
-    ...(retry && { retry }),
-    ...(timeout && { timeout }),
-    ...(cache && { cache: cacheOf(graph, node, cache, input) }),
+    state: noState,
+    routes: noNames,
+    answers: noAnswers,
   };
+}
+
+function nodeTask(graph: CompiledGraph, frame: Frame, prepared: Prepared, shared: Shared): Task {
+  const { node } = prepared;
+  const record = frame.pending[prepared.id];
+  const start = isStart(prepared) ? startInput(frame.head) : undefined;
+  const input = start ?? inputOf(graph, frame.head, prepared);
+  const task = draft(shared, prepared.id, "node", node.name, node.name, input);
+  task.triggers = prepared.triggers;
+  if (record?.status === "returned") task.returned = { value: record.value };
+  else if (start !== undefined) task.returned = { value: start };
+  else if (node.subgraph !== undefined) task.kind = "child";
+  if (node.routes.length > 0) {
+    task.state = frame.head.values;
+    task.routes = node.routeNames;
+  }
+  if (record?.status === "ready" || record?.status === "returned") task.answers = record.answers;
+  if (record?.status === "ready") {
+    if (record.nested) task.nested = record.nested;
+    if (record.nestedAnswers) task.nestedAnswers = record.nestedAnswers;
+  }
+  const { retry, cache, timeout } = node.manifest;
+  if (retry) task.retry = retry;
+  if (prepared.timeoutMs !== undefined) task.timeout = { runMs: prepared.timeoutMs, refresh: "auto" };
+  else if (timeout) task.timeout = timeout;
+  if (cache) task.cache = cacheOf(graph, node, cache, input);
+  return task;
 }
 
 function handlerTask(
@@ -276,9 +297,9 @@ export function hasWork(program: Program, frames: Frames, namespace: string): bo
 
 /** The frame with an update by hand under way. */
 export function updatedFrame(checkpoint: Checkpoint): string | undefined {
-  return Object.keys(checkpoint.frames).find(
-    (namespace) => checkpoint.frames[namespace]!.update !== undefined,
-  );
+  for (const namespace in checkpoint.frames)
+    if (checkpoint.frames[namespace]!.update !== undefined) return namespace;
+  return undefined;
 }
 
 /**

@@ -193,7 +193,7 @@ export function withRoutes(
   answers: readonly Json[],
   seed: string,
 ): Result {
-  const collector = new Collector(graph, hashId(seed, "routes"));
+  const collector = new Collector(graph, `${seed}/routes`);
   node.routes.forEach((route, index) => {
     const answer = answers[index]!;
     const place = `route "${route.name}"`;

@@ -105,6 +105,12 @@ export class InFlight implements Surroundings {
     return this.#hooks.runNested(this.task, request, this.signal);
   }
 
+  /** One attempt without limits. */
+  once(program: Program, code: GraphCode): Promise<Attempt> {
+    this.attempt += 1;
+    return execute(program, code, this.task, this);
+  }
+
   /** Runs the task to its record: attempts, waits between them, limits of each. */
   async run(program: Program, code: GraphCode): Promise<Attempt> {
     let { task } = this;

@@ -3,6 +3,7 @@ import type { Checkpoint, Head } from "../core/checkpoint.js";
 import type { CompiledGraph, Program } from "../core/compile.js";
 import type { ErrorData } from "../core/errors.js";
 import type { StepEvent, TaskSketch } from "../core/events.js";
+import { stepTasks } from "../core/sketch.js";
 import type { Attempt } from "../core/execute.js";
 import type { Json, JsonObject } from "../core/json.js";
 import { START } from "../core/markers.js";
@@ -84,6 +85,7 @@ export class Chunks {
   }
 
   event(event: StepEvent, checkpoint: Checkpoint): void {
+    if (this.#settings.modes.size === 0) return;
     const { namespace } = event;
     const path = checkpoint.frames[namespace]?.path ?? pathOf(namespace);
     const graph = this.#graph(path);
@@ -96,7 +98,7 @@ export class Chunks {
         return undefined;
       }
       case "step":
-        return this.#step(namespace, graph, event.head, event.next, event.tasks);
+        return this.#step(namespace, graph, event.head, event.begins);
       case "taskEnd":
         return this.#taskEnd(namespace, graph, event.task, event.writes, event.cached);
       case "taskFailed":
@@ -104,14 +106,10 @@ export class Chunks {
     }
   }
 
-  #step(
-    namespace: string,
-    graph: CompiledGraph,
-    head: Head,
-    next: readonly string[],
-    tasks: readonly TaskSketch[],
-  ): void {
+  #step(namespace: string, graph: CompiledGraph, head: Head, begins: boolean): void {
     const { modes } = this.#settings;
+    if (!modes.has("checkpoints") && !modes.has("tasks") && !modes.has("debug")) return;
+    const { next, tasks } = stepTasks(graph, head);
     if (this.#settings.keepsCheckpoints && (modes.has("checkpoints") || modes.has("debug"))) {
       const payload = {
         checkpointId: head.id,
@@ -124,7 +122,7 @@ export class Chunks {
       this.#push("checkpoints", namespace, payload);
       this.#debug("checkpoint", namespace, head.step, payload);
     }
-    if (modes.has("tasks") || modes.has("debug"))
+    if (begins && (modes.has("tasks") || modes.has("debug")))
       for (const { id, name, triggers, input } of tasks) {
         const payload = { id, name, triggers, input };
         this.#push("tasks", namespace, payload);
@@ -182,6 +180,7 @@ export class Chunks {
 
   /** A task that the host ran has ended. */
   ended(task: Task, attempt: Attempt, cached: boolean, checkpoint: Checkpoint): void {
+    if (this.#settings.modes.size === 0) return;
     if (task.kind === "reduce" || task.kind === "updateWriter" || task.node === START) return;
     const graph = this.#graph(task.path);
     const shown = { id: task.id, name: shownName(task) };

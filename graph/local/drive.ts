@@ -44,7 +44,7 @@ export class Drive {
   readonly thrown = new Map<ErrorData, unknown>();
   #checkpoint: Checkpoint;
   #ended: Outcome[] = [];
-  #waiting: Task[] = [];
+  #waiting: readonly Task[] = [];
   #wake: (() => void) | undefined;
   #isAborted = false;
 
@@ -81,14 +81,22 @@ export class Drive {
     }
     await this.#settings.hooks.keep(checkpoint);
     const tasks = plan(this.#settings.program, checkpoint);
+    if (this.#inFlight.size > 0) this.#stopUnplanned(tasks);
+    this.#waiting = this.#isAborted ? [] : this.#unstarted(tasks);
+  }
+
+  /** A task in flight that is no longer planned has no use: another one of its step failed. */
+  #stopUnplanned(tasks: readonly Task[]): void {
     const planned = new Set(tasks.map((task) => task.id));
     for (const [id, flight] of this.#inFlight)
       if (!planned.has(id)) flight.abort(new Error("another task of the step failed"));
+  }
+
+  #unstarted(tasks: readonly Task[]): readonly Task[] {
+    if (this.#inFlight.size === 0 && this.#ended.length === 0) return tasks;
     // What has ended while the run was kept is planned still, until it is recorded.
     const ended = new Set(this.#ended.map((outcome) => outcome.taskId));
-    this.#waiting = this.#isAborted
-      ? []
-      : tasks.filter((task) => !this.#inFlight.has(task.id) && !ended.has(task.id));
+    return tasks.filter((task) => !this.#inFlight.has(task.id) && !ended.has(task.id));
   }
 
   #start(): void {
@@ -109,7 +117,12 @@ export class Drive {
 
   async #fly(flight: InFlight): Promise<void> {
     const { task } = flight;
-    const { attempt, cached } = await this.#result(flight);
+    const program = this.#settings.program;
+    // A task without a cache, retries and limits is nothing but its code.
+    const isPlain = task.cache === undefined && task.retry === undefined && task.timeout === undefined;
+    const { attempt, cached } = isPlain
+      ? { attempt: await flight.once(program, this.#codeOf(task)), cached: false }
+      : await this.#result(flight);
     this.#inFlight.delete(task.id);
     let { record } = attempt;
     if (record.status === "failed") {

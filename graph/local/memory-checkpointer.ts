@@ -3,7 +3,7 @@ import type { Checkpointer, StoredCheckpoint } from "./checkpointer.js";
 
 interface Thread {
   /** In the order in which they came about. */
-  readonly byId: Map<string, StoredCheckpoint>;
+  readonly byId: Map<string, StoredCheckpoint & { latest: Checkpoint }>;
   newest: string | undefined;
   requests: number;
 }
@@ -24,19 +24,11 @@ export function createMemoryCheckpointer(now: () => number = () => Date.now()): 
   const keep = (thread: Thread, checkpoint: Checkpoint): void => {
     const { head } = checkpoint.frames[""]!;
     const known = thread.byId.get(head.id);
-    if (known === undefined) thread.newest = head.id;
-    thread.byId.set(
-      head.id,
-      known === undefined
-        ? {
-            id: head.id,
-            parentId: head.parentId,
-            committed: checkpoint,
-            latest: checkpoint,
-            createdAt: now(),
-          }
-        : { ...known, latest: checkpoint },
-    );
+    if (known === undefined) {
+      thread.newest = head.id;
+      const { id, parentId } = head;
+      thread.byId.set(id, { id, parentId, committed: checkpoint, latest: checkpoint, createdAt: now() });
+    } else known.latest = checkpoint;
   };
   const newestFirst = (thread: Thread): StoredCheckpoint[] => [...thread.byId.values()].reverse();
   return {
