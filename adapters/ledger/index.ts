@@ -14,6 +14,11 @@ export { digestOf, NotStorable, storableJson } from "./json.js";
 export type { Lease, LeaseResult } from "./lease.js";
 
 export { createOperationJournal } from "./operations/journal.js";
+export { listEvents } from "./operations/list-events.js";
+export { listRecovery, readRecovery } from "./operations/list-recovery.js";
+export { activate } from "./generations/activate.js";
+export { ensureGeneration, type Generation } from "./generations/ensure.js";
+export { fence, renew, type FenceResult, type OpenSubmission } from "./generations/fence.js";
 
 export { getPayload, DamagedPayload, UnknownPayload } from "./payloads/get-payload.js";
 export { payloadBytesMax, PayloadTooLarge, putPayload } from "./payloads/put-payload.js";
