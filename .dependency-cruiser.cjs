@@ -26,10 +26,14 @@ module.exports = {
     {
       name: "workflows-know-activities-as-types",
       comment:
-        "An activity imported as a value would run inside the workflow and be repeated with every replay. Import its type.",
+        "An activity imported as a value would run inside the workflow and be repeated with every replay. Import its type. Operation keys are made in the workflow, by a file that is pure and imports nothing.",
       severity: "error",
       from: { path: "^workflows/" },
-      to: { path: "^activities/", dependencyTypesNot: ["type-only"] },
+      to: {
+        path: "^activities/",
+        pathNot: "^activities/operation/keys[.]ts$",
+        dependencyTypesNot: ["type-only"],
+      },
     },
     {
       name: "activities-know-ports-only",
