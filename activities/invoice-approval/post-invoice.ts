@@ -35,8 +35,8 @@ export const postingProjection: BusinessProjection<InvoicePosting> = {
 /**
  * Posts the stored invoice behind the digest, never a second reading of the document.
  *
- * Crash before the send: the journal says `intended`, which proves that nothing was sent; the next attempt sends.
- * Crash during it: the journal says `submitting`; the next attempt repeats under the same key or asks accounting.
+ * Crash before the journal's record: nothing was sent; the next attempt begins anew.
+ * Crash after it, before or during the send: `submitting`; the next attempt repeats under the same key or asks.
  * Crash after accounting's commit, before our record: the same; what it finds is compared and becomes the receipt.
  * Crash after our record: the next attempt gets the stored receipt, and accounting hears nothing.
  */
