@@ -62,7 +62,7 @@ export type DrawnCase = Omit<CaseForm, "script"> & { input: Record<string, unkno
 
 /** Makes the graph that the blueprint stands for. */
 export function drawCase(blueprint: Blueprint): DrawnCase {
-  const drawing = new Drawing(blueprint.nodes, "", { failing: 0 });
+  const drawing = new Drawing(blueprint.nodes, "", { failing: 0, mayHandle: !mayStop(blueprint.nodes) });
   const graph = drawing.graph(channels.length);
   if (blueprint.loop !== undefined) drawing.addLoop(graph, blueprint.loop);
   return { id: "drawn", graph, input: { log: ["in"], ...valuesOf(blueprint.input) } };
@@ -71,6 +71,22 @@ export function drawCase(blueprint: Blueprint): DrawnCase {
 function valuesOf(writes: NodeBlueprint["writes"]): Record<string, unknown> {
   return Object.fromEntries(
     writes.map(({ channel, value }) => [channelAt(channel).key, channelAt(channel).value(value)]),
+  );
+}
+
+/** What the graphs of one case share. */
+interface Budget {
+  /** Failing nodes so far. Only one node of a case fails, so that it is known which failure ends a step. */
+  failing: number;
+  /** The engines show a handled failure differently while its step is held up, see the case of that difference. */
+  readonly mayHandle: boolean;
+}
+
+/** True when a step may be held up by a question or a failure. */
+function mayStop(nodes: readonly NodeBlueprint[]): boolean {
+  return nodes.some(
+    ({ asks, fault, subgraph }) =>
+      asks > 0 || fault === "fail" || (subgraph !== undefined && mayStop(subgraph.nodes)),
   );
 }
 
@@ -93,8 +109,7 @@ class Drawing {
   constructor(
     private readonly nodes: readonly NodeBlueprint[],
     private readonly prefix: string,
-    /** Only one node of a case fails, so that it is known which failure ends a step. */
-    private readonly budget: { failing: number },
+    private readonly budget: Budget,
     /** For a subgraph: where its last node sends the parent. */
     private readonly parentGoto: readonly unknown[] = [],
   ) {
@@ -195,9 +210,10 @@ class Drawing {
     if (node.subgraph !== undefined) return { ...reach, graph: this.subgraph(node.subgraph, name, goto) };
     const isLast = index === this.nodes.length - 1;
     const toParent = isLast && this.parentGoto.length > 0;
-    const seen = [
-      ...new Set(node.sees.filter((one) => one % channels.length < shared).map((one) => channelAt(one).key)),
-    ];
+    const visible = node.sees
+      .filter((one) => one % channels.length < shared)
+      .map((one) => channelAt(one).key);
+    const seen = [...new Set(visible)].filter((key) => key !== "messages");
     const narrowed = seen.filter((key) => !unnarrowable.has(key));
     const writes = node.writes.filter(({ channel }) => channel % channels.length < shared);
     return {
@@ -216,7 +232,7 @@ class Drawing {
       ...(node.defer && { defer: true }),
       ...(node.narrow && !this.sentTo.has(name) && narrowed.length > 0 && { input: narrowed }),
       ...(node.fault === "retry" && { retry: { maxAttempts: 3 } }),
-      ...(node.fault === "handled" && { onError: { fn: "handled" } }),
+      ...(node.fault === "handled" && this.budget.mayHandle && { onError: { fn: "handled" } }),
     };
   }
 
@@ -227,7 +243,7 @@ class Drawing {
       case "retry":
         return { failUntil: 2 };
       case "handled":
-        return { failUntil: 2 };
+        return this.budget.mayHandle ? { failUntil: 2 } : {};
       case "fail":
         // An asking node's calls are counted differently, and several packets may fail at once.
         if (node.asks > 0 || this.sentTo.has(name) || this.budget.failing > 0) return {};

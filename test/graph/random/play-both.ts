@@ -87,6 +87,8 @@ class Play {
   private answered = new Set<string>();
   private open: string[] = [];
   private lastStep: number | null = null;
+  /** The last call failed, so that questions beside the failure may be open unseen. */
+  private hasFailed = false;
 
   constructor(
     private readonly blueprint: Blueprint,
@@ -143,12 +145,13 @@ class Play {
     const core = plain(await this.corePlayer.play(op));
     const reference = plain(await this.referencePlayer.play(op));
     if (op.op === "state") this.notice(core as unknown as StateView);
-    const rough = stillOpen.length > 0 || this.answered.size > 0;
-    if (rough) this.features.add("partly answered");
-    const pair = rough
-      ? [withoutWaiting(core, this.asking), withoutWaiting(reference, this.asking)]
-      : [core, reference];
-    const [first] = differencesAt(pair[1], pair[0], this.core.recorder.thrown);
+    const partly = stillOpen.length > 0 || this.answered.size > 0;
+    if (partly) this.features.add("partly answered");
+    const [expected, actual] = [reference, core].map((result) => {
+      const counted = partly || this.hasFailed ? withoutAsking(result, this.asking) : result;
+      return partly ? withoutWaiting(counted) : counted;
+    });
+    const [first] = differencesAt(expected, actual, this.core.recorder.thrown);
     if (first === undefined) return { result: core };
     return { disagreement: { step, path: first.path, core: first.actual, reference: first.expected } };
   }
@@ -167,6 +170,7 @@ class Play {
 
   private nextOp(result: StepResult, state: StateView): OpForm | undefined {
     if (this.script.length >= callsMax) return undefined;
+    this.hasFailed = typeof result["error"] === "string";
     if (typeof result["error"] === "string") {
       this.features.add(result["error"] === "GraphRecursionError" ? "recursion limit" : "failure");
       return { op: "continue", ...this.callOptions() };
@@ -201,11 +205,16 @@ class Play {
   }
 }
 
-/** The parts of a result that both engines agree on while a step's questions are answered one by one. */
-function withoutWaiting(result: StepResult, asking: ReadonlySet<string>): StepResult {
-  const { next: _next, tasks: _tasks, sub: _sub, ran, ...rest } = result;
-  const others = Object.entries((ran ?? {}) as Record<string, number>).filter(([id]) => !asking.has(id));
-  return { ...rest, ran: Object.fromEntries(others) };
+/** A result without what differs while a step's questions are answered one by one. */
+function withoutWaiting({ next: _next, tasks: _tasks, sub: _sub, ...rest }: StepResult): StepResult {
+  return rest;
+}
+
+/** A result without the calls of nodes that may ask: the reference engine runs them again while they wait. */
+function withoutAsking(result: StepResult, asking: ReadonlySet<string>): StepResult {
+  if (result["ran"] === undefined) return result;
+  const others = Object.entries(result["ran"] as Record<string, number>).filter(([id]) => !asking.has(id));
+  return { ...result, ran: Object.fromEntries(others) };
 }
 
 /** Nodes that may ask, by the id under which their calls are counted. */
