@@ -1,7 +1,9 @@
 /** A real worker and a real client through the tap, against a development server. */
 import { randomBytes } from "node:crypto";
+import http2 from "node:http2";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
+import proto from "@temporalio/proto";
 import {
   bundleWorkflowCode,
   DefaultLogger,
@@ -87,6 +89,31 @@ function start(taskQueue: string, token: string) {
     args: ["you"],
     workflowTaskTimeout: "2s",
   });
+}
+
+/** A call without a client library, whose connection breaks when the test says so and isn't made again. */
+function startByHand(tap: TemporalTap, workflowId: string): http2.ClientHttp2Session {
+  const message = proto.temporal.api.workflowservice.v1.StartWorkflowExecutionRequest.encode({
+    namespace: "default",
+    workflowId,
+    workflowType: { name: "waiting" },
+    taskQueue: { name: newQueue() },
+    requestId: workflowId,
+  }).finish();
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  const session = http2.connect(`http://127.0.0.1:${tap.port}`);
+  const call = session.request({
+    ":method": "POST",
+    ":path": "/temporal.api.workflowservice.v1.WorkflowService/StartWorkflowExecution",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  // Both end when the test breaks the connection.
+  session.on("error", () => {});
+  call.on("error", () => {});
+  call.end(Buffer.concat([prefix, message]));
+  return session;
 }
 
 const isAt = (call: string, side: BoundaryEvent["side"]) => (event: BoundaryEvent) =>
@@ -298,6 +325,36 @@ describe("a client through the Temporal tap", () => {
       client.workflow.start(waiting, { taskQueue, workflowId, workflowIdReusePolicy: "REJECT_DUPLICATE" }),
     ).rejects.toThrow(/already started/i);
     expect(recorder.of("after").at(-1)).toMatchObject({ status: "6" });
+  });
+
+  it("is gone when its held request goes on: the server takes the late packet", async () => {
+    const { tap, recorder } = await openTap();
+    const held = recorder.hold(isAt("StartWorkflowExecution", "before"), true);
+    const workflowId = `waiting-${newRunToken()}`;
+    const client = startByHand(tap, workflowId);
+    await held.arrived;
+    client.destroy();
+    await tap.whenDisconnected();
+    tap.destroyUpstream();
+    const handle = direct.workflow.getHandle(workflowId);
+    await expect(handle.describe()).rejects.toThrow(/not found/);
+    const after = recorder.next(isAt("StartWorkflowExecution", "after"));
+    held.release();
+    expect(await after).toMatchObject({ status: "0" });
+    await handle.terminate();
+  });
+
+  it("is gone when its held request is released without being meant to outlive it: nothing comes of it", async () => {
+    const { tap, recorder } = await openTap();
+    const held = recorder.hold(isAt("StartWorkflowExecution", "before"));
+    const workflowId = `waiting-${newRunToken()}`;
+    const client = startByHand(tap, workflowId);
+    await held.arrived;
+    client.destroy();
+    await tap.whenDisconnected();
+    held.release();
+    await expect(direct.workflow.getHandle(workflowId).describe()).rejects.toThrow(/not found/);
+    expect(recorder.of("after")).toEqual([]);
   });
 
   it("is told unavailable when its answer is dropped, and tries again", async () => {
