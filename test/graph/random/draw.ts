@@ -62,7 +62,11 @@ export type DrawnCase = Omit<CaseForm, "script"> & { input: Record<string, unkno
 
 /** Makes the graph that the blueprint stands for. */
 export function drawCase(blueprint: Blueprint): DrawnCase {
-  const drawing = new Drawing(blueprint.nodes, "", { failing: 0, mayHandle: !mayStop(blueprint.nodes) });
+  const drawing = new Drawing(blueprint.nodes, "", {
+    failing: 0,
+    asks: has(blueprint.nodes, ({ asks }) => asks > 0),
+    stops: has(blueprint.nodes, ({ asks, fault }) => asks > 0 || fault === "fail"),
+  });
   const graph = drawing.graph(channels.length);
   if (blueprint.loop !== undefined) drawing.addLoop(graph, blueprint.loop);
   return { id: "drawn", graph, input: { log: ["in"], ...valuesOf(blueprint.input) } };
@@ -74,20 +78,22 @@ function valuesOf(writes: NodeBlueprint["writes"]): Record<string, unknown> {
   );
 }
 
-/** What the graphs of one case share. */
+/**
+ * What the graphs of one case share. While a question or a failure holds a step up, the engines show what finished in
+ * it differently in a few ways; each has a case of its own, and graphs in which they would meet aren't drawn.
+ */
 interface Budget {
   /** Failing nodes so far. Only one node of a case fails, so that it is known which failure ends a step. */
   failing: number;
-  /** The engines show a handled failure differently while its step is held up, see the case of that difference. */
-  readonly mayHandle: boolean;
+  /** Some node asks. */
+  readonly asks: boolean;
+  /** Some node may hold a step up. */
+  readonly stops: boolean;
 }
 
-/** True when a step may be held up by a question or a failure. */
-function mayStop(nodes: readonly NodeBlueprint[]): boolean {
-  return nodes.some(
-    ({ asks, fault, subgraph }) =>
-      asks > 0 || fault === "fail" || (subgraph !== undefined && mayStop(subgraph.nodes)),
-  );
+/** True when a node of the graphs, subgraphs included, is as asked for. */
+function has(nodes: readonly NodeBlueprint[], test: (node: NodeBlueprint) => boolean): boolean {
+  return nodes.some((node) => test(node) || (node.subgraph !== undefined && has(node.subgraph.nodes, test)));
 }
 
 interface Edges {
@@ -105,6 +111,8 @@ class Drawing {
   private readonly joined = new Set<string>();
   /** Nodes that only get packets, and with them an input that isn't the state. */
   private readonly sentTo = new Set<string>();
+  /** Those of them whose packets come from several tasks, so that two may ask the same: they don't ask. */
+  private readonly crowded = new Set<string>();
 
   constructor(
     private readonly nodes: readonly NodeBlueprint[],
@@ -159,7 +167,7 @@ class Drawing {
     } else if (entry.how === "goto" && first !== undefined) {
       this.edgesOf(first).goto.push(name);
     } else if (entry.how === "sendByRoute" && subgraph === undefined) {
-      this.sentTo.add(name);
+      this.sendTo(name, first ?? "START");
       this.edgesOf(first ?? "START").sentByRoute.push(...packets);
     } else if (
       entry.how === "sendByGoto" &&
@@ -167,11 +175,16 @@ class Drawing {
       subgraph === undefined &&
       !this.isSub(first)
     ) {
-      this.sentTo.add(name);
+      this.sendTo(name, first);
       this.edgesOf(first).goto.push(...packets);
     } else {
       for (const source of new Set(sources)) this.edges.push([source, name]);
     }
+  }
+
+  private sendTo(name: string, sender: string): void {
+    if (this.sentTo.has(sender)) this.crowded.add(name);
+    this.sentTo.add(name);
   }
 
   private isSub(name: string): boolean {
@@ -215,16 +228,20 @@ class Drawing {
       .map((one) => channelAt(one).key);
     const seen = [...new Set(visible)].filter((key) => key !== "messages");
     const narrowed = seen.filter((key) => !unnarrowable.has(key));
-    const writes = node.writes.filter(({ channel }) => channel % channels.length < shared);
+    const writes = node.writes.filter(
+      ({ channel }) =>
+        channel % channels.length < shared && !(this.budget.stops && channelAt(channel).key === "strict"),
+    );
     return {
       fn: "act",
       args: {
         label: `${this.prefix}${name}`,
         ...(seen.length > 0 && { sees: seen }),
         ...(writes.length > 0 && { update: valuesOf(writes) }),
-        ...(node.asks > 0 && {
-          asks: ["p", "q"].slice(0, node.asks).map((part) => `${part}${this.prefix}${name}`),
-        }),
+        ...(node.asks > 0 &&
+          !this.crowded.has(name) && {
+            asks: ["p", "q"].slice(0, node.asks).map((part) => `${part}${this.prefix}${name}`),
+          }),
         ...(toParent ? { goto: this.parentGoto, graph: "PARENT" } : goto.length > 0 && { goto }),
         ...this.fault(node, name),
       },
@@ -232,7 +249,7 @@ class Drawing {
       ...(node.defer && { defer: true }),
       ...(node.narrow && !this.sentTo.has(name) && narrowed.length > 0 && { input: narrowed }),
       ...(node.fault === "retry" && { retry: { maxAttempts: 3 } }),
-      ...(node.fault === "handled" && this.budget.mayHandle && { onError: { fn: "handled" } }),
+      ...(node.fault === "handled" && !this.budget.stops && { onError: { fn: "handled" } }),
     };
   }
 
@@ -243,10 +260,11 @@ class Drawing {
       case "retry":
         return { failUntil: 2 };
       case "handled":
-        return this.budget.mayHandle ? { failUntil: 2 } : {};
+        return this.budget.stops ? {} : { failUntil: 2 };
       case "fail":
         // An asking node's calls are counted differently, and several packets may fail at once.
         if (node.asks > 0 || this.sentTo.has(name) || this.budget.failing > 0) return {};
+        if (this.prefix !== "" && this.budget.asks) return {};
         this.budget.failing += 1;
         return { fails: 1 };
     }
@@ -254,6 +272,9 @@ class Drawing {
 
   private subgraph(blueprint: SubgraphBlueprint, name: string, goto: readonly unknown[]): GraphForm {
     const inner = new Drawing(blueprint.nodes, `${this.prefix}${name}/`, this.budget, goto);
-    return { ...inner.graph(blueprint.shared), ...(blueprint.perThread && { checkpointer: true }) };
+    return {
+      ...inner.graph(blueprint.shared),
+      ...(blueprint.perThread && goto.length === 0 && { checkpointer: true }),
+    };
   }
 }

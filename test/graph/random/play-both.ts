@@ -205,9 +205,21 @@ class Play {
   }
 }
 
+/** Channels for one step only: the reference engine empties them in what it shows once a question is answered. */
+const briefChannels = ["topic", "brief", "any"];
+
 /** A result without what differs while a step's questions are answered one by one. */
 function withoutWaiting({ next: _next, tasks: _tasks, sub: _sub, ...rest }: StepResult): StepResult {
-  return rest;
+  const shown = { ...rest };
+  for (const part of ["out", "values"]) {
+    if (shown[part] === undefined || shown[part] === null) continue;
+    const values = { ...(shown[part] as Record<string, unknown>) };
+    for (const key of briefChannels) delete values[key];
+    if (Array.isArray(values["$interrupts"]))
+      values["$interrupts"] = [...(values["$interrupts"] as string[])].sort();
+    shown[part] = values;
+  }
+  return shown;
 }
 
 /** A result without the calls of nodes that may ask: the reference engine runs them again while they wait. */
