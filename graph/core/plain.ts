@@ -25,6 +25,8 @@ function copyArray(value: readonly unknown[], place: string, above: object[]): J
 function copyObject(value: Record<string, unknown>, place: string, above: object[]): Json {
   const fields: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
+    // Assigned to a plain object, it would become its prototype.
+    if (key === "__proto__") refuse(place, 'an object with the field "__proto__"');
     const field = value[key];
     if (field !== undefined) fields[key] = copy(field, place, above, key);
   }
@@ -54,7 +56,8 @@ function copy(value: unknown, outer: string, above: object[], part?: string | nu
     case "boolean":
       return value;
     case "number":
-      return Number.isFinite(value) ? value : refuse(within(outer, part), String(value));
+      // -0 would come back from JSON as 0.
+      return Number.isFinite(value) ? value + 0 : refuse(within(outer, part), String(value));
     case "object":
       return value === null
         ? null
