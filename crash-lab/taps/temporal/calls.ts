@@ -67,7 +67,8 @@ export interface RequestFacts {
   readonly commands: readonly string[];
 }
 
-const noFacts: RequestFacts = {
+/** Of a request that says nothing about itself. */
+export const noFacts: RequestFacts = {
   workflowId: null,
   workflowType: null,
   taskToken: null,

@@ -16,6 +16,7 @@ import {
   deliveredTasks,
   isQueryDelivery,
   kindOf,
+  noFacts,
   requestFacts,
   type CallKind,
   type RequestFacts,
@@ -112,7 +113,7 @@ export class TemporalSession {
 
   private callFrom(name: string, kind: CallKind, headers: http2.IncomingHttpHeaders, body: Buffer): Call {
     const message = this.unpack(name, body, headers);
-    const facts = requestFacts(name, message);
+    const facts = this.readable(name, () => requestFacts(name, message), noFacts);
     const task = facts.taskToken === null ? null : this.options.deliveries.of(facts.taskToken);
     const ofWorkflow = runTokensIn(task?.workflowId ?? facts.workflowId ?? "");
     return {
@@ -207,17 +208,24 @@ export class TemporalSession {
   }
 
   private recordDeliveries(call: Call, message: Buffer): DeliveredTask[] {
-    const delivered = deliveredTasks(call.name, message, call.facts.identity || (call.task?.identity ?? ""));
+    const identity = call.facts.identity || (call.task?.identity ?? "");
+    const delivered = this.readable(call.name, () => deliveredTasks(call.name, message, identity), []);
     for (const task of delivered) this.options.deliveries.add(task);
     return delivered;
   }
 
   private unpack(name: string, body: Buffer, headers: http2.IncomingHttpHeaders): Buffer {
+    const encoding = String(headers["grpc-encoding"] ?? "identity");
+    return this.readable(name, () => unaryMessage(body, encoding), null) ?? Buffer.alloc(0);
+  }
+
+  /** What can't be read passes all the same; that it wasn't understood is the tap's fault and not the process's. */
+  private readable<T>(name: string, read: () => T, otherwise: T): T {
     try {
-      return unaryMessage(body, String(headers["grpc-encoding"] ?? "identity")) ?? Buffer.alloc(0);
+      return read();
     } catch (error) {
       this.options.observer.fault(`${name}: ${messageOf(error)}`);
-      return Buffer.alloc(0);
+      return otherwise;
     }
   }
 
