@@ -39,6 +39,8 @@ const settingsSchema = z
     WORLD_JUDGE_TOKEN: secret,
     /** Its files are the first documents. */
     WORLD_DOCUMENTS_FOLDER: z.string().min(1, "must be a folder").optional(),
+    /** Of the network interface that all listeners take; others than this machine can reach it only when it is told so. */
+    WORLD_LISTEN_ADDRESS: z.union([z.ipv4(), z.ipv6()], "must be an IP address").default("127.0.0.1"),
     WORLD_ACCOUNTING_PORT: port,
     WORLD_DOCUMENTS_PORT: port,
     WORLD_MAIL_PORT: port,

@@ -92,11 +92,12 @@ export async function startWorld(settings: Settings, logger: Logger): Promise<Wo
       const count = await loadFolder(journal, settings.WORLD_DOCUMENTS_FOLDER);
       logger.info({ event: "documents-loaded", count });
     }
+    const host = settings.WORLD_LISTEN_ADDRESS;
     const ports = {
-      accounting: await listen(accounting, settings.WORLD_ACCOUNTING_PORT),
-      documents: await listen(documents, settings.WORLD_DOCUMENTS_PORT),
-      mail: await listen(mail, settings.WORLD_MAIL_PORT),
-      control: await listen(control, settings.WORLD_CONTROL_PORT),
+      accounting: await listen(accounting, host, settings.WORLD_ACCOUNTING_PORT),
+      documents: await listen(documents, host, settings.WORLD_DOCUMENTS_PORT),
+      mail: await listen(mail, host, settings.WORLD_MAIL_PORT),
+      control: await listen(control, host, settings.WORLD_CONTROL_PORT),
     };
     return { ports, close };
   } catch (error) {
@@ -112,7 +113,7 @@ function openPool(connectionString: string, name: string, max: number, logger: L
   return pool;
 }
 
-async function listen(server: WorldServer, port: number): Promise<number> {
-  await server.listen({ host: "127.0.0.1", port });
+async function listen(server: WorldServer, host: string, port: number): Promise<number> {
+  await server.listen({ host, port });
   return (server.server.address() as AddressInfo).port;
 }
