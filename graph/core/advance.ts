@@ -35,8 +35,34 @@ function advanceOnce(work: Working, namespace: string): boolean {
   if (frame.update !== undefined) return advanceUpdate(work, namespace, frame, graph);
   const tasks = prepare(graph, frame.head);
   if (tasks.length === 0) return false;
-  if (!isComplete(work, namespace, graph, tasks)) return false;
-  return commit(work, namespace, graph, tasks);
+  const complete = isComplete(work, namespace, graph, tasks);
+  if (endsByCommand(work, namespace, graph, tasks)) return false;
+  return complete && commit(work, namespace, graph, tasks);
+}
+
+/**
+ * Ends the graph when one of its tasks gave a command for the graph around it. What its siblings do, ask or have
+ * written counts no more, so nothing waits for them.
+ */
+function endsByCommand(
+  work: Working,
+  namespace: string,
+  graph: CompiledGraph,
+  tasks: readonly Prepared[],
+): boolean {
+  const frame = work.frame(namespace)!;
+  if (frame.parent === null && !work.base.nested) return false;
+  if (failureOf(graph, frame) !== undefined) return false;
+  const commands = applyOrder(tasks)
+    .flatMap((task) => [frame.pending[task.id], frame.pending[handlerId(task.id)]])
+    .flatMap((record) =>
+      record?.status === "done" && record.result.parent !== undefined ? [record.result.parent] : [],
+    );
+  const command = commands.at(-1);
+  if (command === undefined) return false;
+  removeBelow(work, namespace, graph, tasks);
+  work.patch(namespace, { status: "done", command, pending: {} });
+  return true;
 }
 
 /** True when every task has its result. Runs through the subgraphs on the way, and settles what needs no code. */
@@ -243,11 +269,6 @@ function appliedOf(frame: Frame, task: Prepared): readonly Applied[] {
 function commit(work: Working, namespace: string, graph: CompiledGraph, tasks: readonly Prepared[]): boolean {
   const frame = work.frame(namespace)!;
   const applied = applyOrder(tasks).flatMap((task) => appliedOf(frame, task));
-  const command = applied.findLast(({ result }) => result?.parent !== undefined)?.result?.parent;
-  if (command !== undefined) {
-    work.patch(namespace, { status: "done", command, pending: {} });
-    return false;
-  }
   try {
     const { values, needs } = reductions(graph, frame, frame.head.values, groupWrites(applied), "step");
     if (needs.length > 0) return false;

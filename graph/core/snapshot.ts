@@ -93,8 +93,8 @@ function taskView(
       child !== undefined &&
       task.node.subgraph!.memory !== "none" &&
       error === undefined && {
-        // A subgraph that hasn't begun has a state too: an empty one.
-        state: isServed
+        // A subgraph that hasn't begun has a state too: an empty one, or with memory per thread what it remembers.
+        state: checkpoint.frames[child]
           ? snapshot(program, checkpoint, { ...settings, namespace: child, appliesFinished: true })
           : { ...nothing, namespace: child },
       }),

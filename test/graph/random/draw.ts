@@ -228,10 +228,11 @@ class Drawing {
       .map((one) => channelAt(one).key);
     const seen = [...new Set(visible)].filter((key) => key !== "messages");
     const narrowed = seen.filter((key) => !unnarrowable.has(key));
-    const writes = node.writes.filter(
-      ({ channel }) =>
-        channel % channels.length < shared && !(this.budget.stops && channelAt(channel).key === "strict"),
-    );
+    const writes = node.writes.filter(({ channel, value }) => {
+      const mayConflict =
+        channelAt(channel).key === "strict" || (channelAt(channel).key === "list" && value === 9);
+      return channel % channels.length < shared && !(this.budget.stops && mayConflict);
+    });
     return {
       fn: "act",
       args: {

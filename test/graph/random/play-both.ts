@@ -147,7 +147,8 @@ class Play {
     if (op.op === "state") this.notice(core as unknown as StateView);
     const partly = stillOpen.length > 0 || this.answered.size > 0;
     if (partly) this.features.add("partly answered");
-    const [expected, actual] = [reference, core].map((result) => {
+    const [expected, actual] = [reference, core].map((given) => {
+      const result = withUnfinishedSubgraphs(withSortedQuestions(given));
       const counted = partly || this.hasFailed ? withoutAsking(result, this.asking) : result;
       return partly ? withoutWaiting(counted) : counted;
     });
@@ -220,6 +221,19 @@ function withoutWaiting({ next: _next, tasks: _tasks, sub: _sub, ...rest }: Step
     shown[part] = values;
   }
   return shown;
+}
+
+/** A result with its questions in one order: the reference engine lists them as declared where a call goes on, else by name. */
+function withSortedQuestions(result: StepResult): StepResult {
+  const out = result["out"] as { $interrupts?: string[] } | null | undefined;
+  if (!Array.isArray(out?.$interrupts)) return result;
+  return { ...result, out: { ...out, $interrupts: [...out.$interrupts].sort() } };
+}
+
+/** A result with the states of only those subgraphs that are still to run: of others they are of no use any more. */
+function withUnfinishedSubgraphs(result: StepResult): StepResult {
+  const { sub, next } = result as { sub?: { name: string }[]; next?: string[] };
+  return sub === undefined ? result : { ...result, sub: sub.filter(({ name }) => next?.includes(name)) };
 }
 
 /** A result without the calls of nodes that may ask: the reference engine runs them again while they wait. */
