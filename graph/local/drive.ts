@@ -47,6 +47,8 @@ export class Drive {
   #waiting: readonly Task[] = [];
   #wake: (() => void) | undefined;
   #isAborted = false;
+  /** A fault of the surroundings, such as a cache that can't be reached: no task's doing, so the whole call's. */
+  #fault: { readonly thrown: unknown } | undefined;
 
   constructor(settings: DriveSettings, checkpoint: Checkpoint) {
     this.#settings = settings;
@@ -63,8 +65,10 @@ export class Drive {
       await this.#take(first);
       for (;;) {
         this.#start();
+        if (this.#fault !== undefined && this.#inFlight.size === 0) throw this.#fault.thrown;
         if (this.#inFlight.size === 0 && this.#ended.length === 0) return this.#checkpoint;
-        if (!this.#hasEnough()) await new Promise<void>((resolve) => (this.#wake = resolve));
+        if (!this.#hasEnough() && this.#inFlight.size > 0)
+          await new Promise<void>((resolve) => (this.#wake = resolve));
         if (this.#hasEnough()) await this.#record();
       }
     } finally {
@@ -112,7 +116,11 @@ export class Drive {
     const { run: id, resumable } = this.#checkpoint;
     const flight = new InFlight(task, { id, resumable }, environment, hooks);
     this.#inFlight.set(task.id, flight);
-    void this.#fly(flight);
+    this.#fly(flight).catch((thrown: unknown) => {
+      this.#fault ??= { thrown };
+      this.#inFlight.delete(task.id);
+      this.#abortAll(thrown);
+    });
   }
 
   async #fly(flight: InFlight): Promise<void> {

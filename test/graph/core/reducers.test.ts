@@ -11,7 +11,6 @@ import {
   merge,
   messages,
   min,
-  overwrite,
   removeAllMessages,
   removeMessage,
   sum,
@@ -43,33 +42,29 @@ function after(channel: AnyChannel, ...steps: readonly (readonly Json[])[]): Jso
   return value;
 }
 
+const whole = (value: Json): Json => ({ $overwrite: value });
 const user = (id: string, content: string) => ({ role: "user", id, content });
 
 describe("a channel after the writes of its steps", () => {
   const cases: readonly [string, AnyChannel, readonly (readonly Json[])[], Json | undefined][] = [
     ["last: the value", last(), [[1], [2]], 2],
-    ["last: an overwrite is a value", last(), [[overwrite(3) as Json]], 3],
+    ["last: an overwrite is a value", last(), [[whole(3)]], 3],
     ["last, concurrent: the last of a step", last({ concurrent: true }), [[1, 2]], 2],
     [
       "last, concurrent: an overwrite wins over later writes",
       last({ concurrent: true, default: 0 }),
-      [[1, overwrite(9) as Json, 2]],
+      [[1, whole(9), 2]],
       9,
     ],
     ["append: entries and lists", append(), [["a", ["b", "c"]], ["d"]], ["a", "b", "c", "d"]],
     ["append: a first write without a default", append({ default: undefined }), [["a"]], ["a"]],
     ["append: on a first write that was no list", append({ default: undefined }), [["a"], ["b"]], ["a", "b"]],
     ["append: a default", append({ default: ["z"] }), [["a"]], ["z", "a"]],
-    [
-      "append: an overwrite drops the writes around it",
-      append(),
-      [["a"], ["b", overwrite(["x"]) as Json, "c"]],
-      ["x"],
-    ],
+    ["append: an overwrite drops the writes around it", append(), [["a"], ["b", whole(["x"]), "c"]], ["x"]],
     [
       "append: a first overwrite of an empty channel is a value",
       append({ default: undefined }),
-      [[overwrite(["x"]) as Json, "c"]],
+      [[whole(["x"]), "c"]],
       ["x", "c"],
     ],
     ["sum", sum(), [[1, 2], [3]], 6],
@@ -140,7 +135,7 @@ describe("a channel after the writes of its steps", () => {
       { values: [1, 2, 3], known: [1, 2, 3] },
     ],
     ["custom: a first write alone", custom("r"), [[4]], 4],
-    ["custom: an overwrite", custom("r", { default: 1 }), [[2, overwrite(7) as Json]], 7],
+    ["custom: an overwrite", custom("r", { default: 1 }), [[2, whole(7)]], 7],
   ];
 
   it.each(cases)("%s", (_what, channel, steps, expected) => {
@@ -151,12 +146,7 @@ describe("a channel after the writes of its steps", () => {
     ["last: two writes", last(), [[1, 2]], 'channel "k" got 2 values in one step: [1,2]'],
     ["ephemeral: two writes", ephemeral(), [[1, 2]], "got 2 values"],
     ["untracked: two writes", untracked(), [[1, 2]], "got 2 values"],
-    [
-      "append: two overwrites",
-      append(),
-      [[overwrite([]) as Json, overwrite([]) as Json]],
-      "got 2 overwrites in one step",
-    ],
+    ["append: two overwrites", append(), [[whole([]), whole([])]], "got 2 overwrites in one step"],
     ["sum: a text", sum(), [["a"]], 'channel "k" got "a"; allowed is a number'],
     ["merge: a list", merge(), [[[1]]], "allowed is an object or null"],
     ["byId: no id", byId(), [[{ n: 1 }]], "allowed is an object with a text as id"],
@@ -177,7 +167,7 @@ describe("a reducer that is code", () => {
     expect(needsCode(rule, undefined, [1], "k")).toBe(false);
     expect(needsCode(rule, undefined, [1, 2], "k")).toBe(true);
     expect(needsCode(rule, 0, [1], "k")).toBe(true);
-    expect(needsCode(rule, 0, [1, overwrite(2) as Json], "k")).toBe(false);
+    expect(needsCode(rule, 0, [1, whole(2)], "k")).toBe(false);
     expect(needsCode({ reducer: "sum" }, 0, [1], "k")).toBe(false);
   });
 
@@ -199,7 +189,7 @@ describe("messages without an id", () => {
       { role: "assistant", content: "hi", id: "own" },
       { role: "tool", content: 1, id: "id2" },
     ]);
-    expect(stampMessages(overwrite("hello") as Json, makeId)).toEqual({
+    expect(stampMessages(whole("hello"), makeId)).toEqual({
       $overwrite: { role: "user", content: "hello", id: "id0" },
     });
     expect(stampMessages(5, makeId)).toBe(5);

@@ -153,7 +153,7 @@ describe("the types of a graph", () => {
       nodes: {
         a: (state) => {
           expectTypeOf(state).toEqualTypeOf<{ n: number; s: string }>();
-          return { n: state.n + 1, s: null };
+          return { n: state.n + 1 };
         },
         b: (state) => replace({ n: 0, s: state.s }),
       },
