@@ -138,7 +138,7 @@ export class Observer {
 
   private isDeclaredService(label: string): boolean {
     return this.serviceLabels.some((one) =>
-      typeof one === "string" ? one === label : one.exec(label)?.[0] === label,
+      typeof one === "string" ? one === label : label.replace(one, "") === "",
     );
   }
 }

@@ -1,6 +1,7 @@
 /** What the tap reports, and what a hold, a drop and a reset do to a real server and a real client. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type pg from "pg";
+import { loadFunctionKnowledge } from "../../../../crash-lab/taps/postgres/catalogue.js";
 import { newRunToken } from "../../../../crash-lab/taps/tokens.js";
 import { openPostgresRig, type PostgresRig } from "./rig.js";
 
@@ -243,6 +244,26 @@ describe("events of the Postgres tap", () => {
     tap.activate();
     await writing;
     expect(await countOf(id)).toBe(1);
+  });
+
+  it("knows from the catalogue which functions of the database write", async () => {
+    await rig.direct.query(`
+      create function put_item(id text) returns void language plpgsql as $$ begin insert into item values (id); end $$;
+      create function put_twice(id text) returns void language sql as $$ select put_item(id || '-x'), put_item(id || '-y') $$;
+      create function put_again(id text) returns void language sql as $$ select put_twice(id) $$;
+      create function lab_now() returns timestamptz language sql as $$ select clock_timestamp() $$;
+      create function looks(id text) returns bigint language plpgsql stable as $$ begin return 1; end $$;`);
+    const functions = await loadFunctionKnowledge(async (sql) => (await rig.direct.query(sql)).rows);
+    const { recorder, client } = await rig.openTap({ functions });
+    const tapped = await client();
+    const token = newRunToken();
+    for (const name of ["lab_now()", "looks($1)", "put_item($1)", "put_again($1)"]) {
+      await tapped.query(`select ${name}`, name.includes("$1") ? [`${token}-${name.length}`] : []);
+    }
+    expect(recorder.of("after").map(({ label }) => label.replace(/ [0-9a-f]{16}$/, ""))).toEqual([
+      "call put_item",
+      "call put_again",
+    ]);
   });
 
   it("counts connections by generation", async () => {
