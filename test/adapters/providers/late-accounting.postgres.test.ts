@@ -25,13 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-/** The commit comes this late, and the client waits a third of it. */
-const lateMs = 3_000;
+/** The commit comes this late, and the client gives up long before. */
+const lateMs = 4_000;
+const clientMs = 1_000;
 const withKeys: ProviderPolicy = {
   honoursKeys: true,
   keysLiveForMs: null,
   canFind: true,
-  settleMs: 4_500,
+  settleMs: 5_500,
   parkAfterMs: 30_000,
 };
 const withoutKeys: ProviderPolicy = { ...withKeys, honoursKeys: false };
@@ -57,7 +58,7 @@ function poster(run: string, policy: ProviderPolicy) {
   const provider = createAccountingProvider({
     baseUrl: world.baseUrl("accounting"),
     apiKey: worldSecrets.WORLD_ACCOUNTING_API_KEY,
-    timeoutMs: lateMs / 3,
+    timeoutMs: clientMs,
     policy,
   });
   const key = operationKey({ case: "invoice", businessId: posting(run).invoiceKey, operation: "post" });
@@ -138,3 +139,19 @@ test("refused, repaired: the next try has a key of its own, since the first one'
   expect(others).toEqual([]);
   expect(posted?.entry.idempotencyKey).toMatch(/\/try-2$/);
 });
+
+test.each([
+  [401, withKeys],
+  [503, withKeys],
+  [401, withoutKeys],
+  [503, withoutKeys],
+] as const)(
+  "answered %i for five seconds by a gateway: posted once, without a person",
+  async (status, policy) => {
+    const run = world.newRun();
+    if (!policy.honoursKeys) await tell(run, { kind: "noKeys" });
+    await tell(run, { kind: "unavailable", status, forMs: 5_000 });
+    expect(await poster(run, policy)()).toMatchObject({ outcome: "done" });
+    expect(await postings(run)).toHaveLength(1);
+  },
+);
