@@ -2,7 +2,8 @@
  * The demo: one real e-invoice, once with a worker as one writes it when nothing is expected to go wrong, once with
  * ours; the same kill at the same place; and then what accounting's own journal says.
  */
-import { writeFile } from "node:fs/promises";
+import { access, constants, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { messageOf, openRun, UserFacingError, type Run } from "../../platform/index.js";
 import { startInvoiceEnvironment } from "../../scenarios/invoice-approval/environment.js";
@@ -22,6 +23,7 @@ const postingsExpected = { naive: 2, safe: 1 } as const satisfies Record<Variant
 
 /** @returns 0 when both variants ended as they must, 1 when one did not */
 export async function demo({ json, ui, stdout }: DemoOptions): Promise<number> {
+  if (json !== undefined) await requireWritable(json);
   const say = (line = ""): void => void stdout.write(`${line}\n`);
   say("Killproof demo: one invoice, two workers, the same kill.");
   say(`This is process ${process.pid}; Ctrl-C stops everything it starts.`);
@@ -67,6 +69,13 @@ function conclude(observed: readonly KillObserved[], say: (line?: string) => voi
       `The ${variant} worker should have left ${postingsExpected[variant]} posting(s), and left ${postings.length}.`,
     );
   return strange.length === 0 ? 0 : 1;
+}
+
+/** Asked before anything starts: a demo of a minute must not end with a file that can't be written. */
+async function requireWritable(file: string): Promise<void> {
+  await access(dirname(resolve(file)), constants.W_OK).catch((error: unknown) => {
+    throw new UserFacingError(`--json ${file}: its folder can't be written to: ${messageOf(error)}`);
+  });
 }
 
 async function writeResult(file: string, observed: readonly KillObserved[]): Promise<void> {
