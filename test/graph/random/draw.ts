@@ -58,18 +58,29 @@ const unnarrowable = new Set(["topic", "kept", "brief", "any"]);
 const log: ChannelForm = { type: "reduce", reducer: "append", default: [] };
 
 /** A case without its script, which depends on what the run does. */
-export type DrawnCase = Omit<CaseForm, "script"> & { input: Record<string, unknown> };
+export type DrawnCase = Omit<CaseForm, "script"> & {
+  input: Record<string, unknown>;
+  /** For each call. */
+  recursionLimit: number | undefined;
+};
 
 /** Makes the graph that the blueprint stands for. */
 export function drawCase(blueprint: Blueprint): DrawnCase {
+  const stops = has(blueprint.nodes, ({ asks, fault }) => asks > 0 || fault === "fail");
   const drawing = new Drawing(blueprint.nodes, "", {
     failing: 0,
     asks: has(blueprint.nodes, ({ asks }) => asks > 0),
-    stops: has(blueprint.nodes, ({ asks, fault }) => asks > 0 || fault === "fail"),
+    fails: has(blueprint.nodes, ({ fault }) => fault === "fail"),
+    stops,
+    perThread:
+      !stops && !blueprint.stepped && blueprint.recursionLimit === undefined && blueprint.loop === undefined,
   });
   const graph = drawing.graph(channels.length);
   if (blueprint.loop !== undefined) drawing.addLoop(graph, blueprint.loop);
-  return { id: "drawn", graph, input: { log: ["in"], ...valuesOf(blueprint.input) } };
+  // A subgraph that is out of steps fails beside siblings that run: which of them finish is left to the clock.
+  const isFlat = !has(blueprint.nodes, ({ subgraph }) => subgraph !== undefined);
+  const recursionLimit = isFlat ? blueprint.recursionLimit : undefined;
+  return { id: "drawn", graph, input: { log: ["in"], ...valuesOf(blueprint.input) }, recursionLimit };
 }
 
 function valuesOf(writes: NodeBlueprint["writes"]): Record<string, unknown> {
@@ -87,8 +98,12 @@ interface Budget {
   failing: number;
   /** Some node asks. */
   readonly asks: boolean;
+  /** Some node fails. Its siblings aren't tried again then, so that it is known what finished before the failure. */
+  readonly fails: boolean;
   /** Some node may hold a step up. */
   readonly stops: boolean;
+  /** Subgraphs may have memory per thread: where a call goes on, the reference engine doesn't run them a second time. */
+  readonly perThread: boolean;
 }
 
 /** True when a node of the graphs, subgraphs included, is as asked for. */
@@ -249,9 +264,14 @@ class Drawing {
       ...reach,
       ...(node.defer && { defer: true }),
       ...(node.narrow && !this.sentTo.has(name) && narrowed.length > 0 && { input: narrowed }),
-      ...(node.fault === "retry" && { retry: { maxAttempts: 3 } }),
+      ...(this.isRetried(node) && { retry: { maxAttempts: 3 } }),
       ...(node.fault === "handled" && !this.budget.stops && { onError: { fn: "handled" } }),
     };
+  }
+
+  /** A command to the parent comes without waiting for siblings, so these aren't tried again either. */
+  private isRetried(node: NodeBlueprint): boolean {
+    return node.fault === "retry" && !this.budget.fails && this.parentGoto.length === 0;
   }
 
   private fault(node: NodeBlueprint, name: string): Record<string, unknown> {
@@ -259,7 +279,7 @@ class Drawing {
       case "none":
         return {};
       case "retry":
-        return { failUntil: 2 };
+        return this.isRetried(node) ? { failUntil: 2 } : {};
       case "handled":
         return this.budget.stops ? {} : { failUntil: 2 };
       case "fail":
@@ -275,7 +295,7 @@ class Drawing {
     const inner = new Drawing(blueprint.nodes, `${this.prefix}${name}/`, this.budget, goto);
     return {
       ...inner.graph(blueprint.shared),
-      ...(blueprint.perThread && goto.length === 0 && { checkpointer: true }),
+      ...(blueprint.perThread && this.budget.perThread && goto.length === 0 && { checkpointer: true }),
     };
   }
 }
