@@ -2,9 +2,9 @@ import { defineGraph } from "../../graph/core/define.js";
 import { implement } from "../../graph/core/implement.js";
 import { END, send, START } from "../../graph/core/markers.js";
 import { last, sum } from "../../graph/core/state.js";
-import { createMemoryCheckpointer } from "../../graph/local/checkpointer.js";
+import { createMemoryCheckpointer } from "../../graph/local/memory-checkpointer.js";
 import { createRunner } from "../../graph/local/runner.js";
-import type { Checkpointer } from "../../graph/local/types.js";
+import type { Checkpointer } from "../../graph/local/checkpointer.js";
 
 /** A graph that is the same on both engines, so that the time it takes is the engine's own: its nodes do next to nothing. */
 export interface Workload {

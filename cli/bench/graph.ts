@@ -1,4 +1,4 @@
-import { createMemoryCheckpointer } from "../../graph/local/checkpointer.js";
+import { createMemoryCheckpointer } from "../../graph/local/memory-checkpointer.js";
 import { fanOut, loop, type LangGraph, type Workload } from "./graph-workloads.js";
 
 /** How many times as many tasks a second our engine is to run as LangGraph.js, on each workload. */
