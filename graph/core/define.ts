@@ -4,7 +4,7 @@ import type { NodeOptions, PolicyOptions, SubgraphOptions } from "./options.js";
 import type { Schema, SchemaValue } from "./schema.js";
 import type { Channels } from "./state.js";
 import type { End, Start } from "./markers.js";
-import type { DynamicTypes, EventName, GraphTypes, NodeName, NodeTypes, RouteTypes } from "./types.js";
+import type { DynamicTypes, GraphTypes, NodeName, NodeTypes, RouteTypes } from "./types.js";
 import { Draft } from "./draft.js";
 
 /** A validated graph: data, and the types that its code must have. */
@@ -260,5 +260,3 @@ export function defineDynamicGraph(
 ): GraphBuilder<DynamicTypes> {
   return new GraphBuilder<DynamicTypes>(new Draft(definition));
 }
-
-export type { EventName };

@@ -1,7 +1,7 @@
 import type { Frame } from "./checkpoint.js";
 import type { CompiledGraph } from "./compile.js";
 import type { ErrorData } from "./errors.js";
-import { handlerId, prepare } from "./prepare.js";
+import { prepare } from "./prepare.js";
 
 /** The one error that stands for several: those that came before anything was aborted, if there are any. */
 function combined(
@@ -35,9 +35,4 @@ export function failureOf(graph: CompiledGraph, frame: Frame): ErrorData | undef
   return combined(
     failed.flatMap(([id, record]) => (record.status === "failed" && !handled.has(id) ? [record] : [])),
   );
-}
-
-/** What the handler of a failed task has done so far. */
-export function handlerRecord(frame: Frame, taskId: string) {
-  return frame.pending[handlerId(taskId)];
 }

@@ -4,7 +4,7 @@ import { isUpdate, writesOf } from "./channels.js";
 import { GraphError } from "./errors.js";
 import { hashId } from "./hash.js";
 import { has, isJsonObject, type Json, type JsonObject } from "./json.js";
-import { END, isReplace, marked, PARENT, START } from "./markers.js";
+import { END, marked, PARENT, START } from "./markers.js";
 import { stampMessages } from "./reducers.js";
 import { schemaProblem } from "./schema-check.js";
 
@@ -220,6 +220,3 @@ function allowedAnswers(targets: Readonly<Record<string, string>>): string {
     .map((name) => JSON.stringify(name))
     .join(", ")}, sends and waits`;
 }
-
-/** True for `replace(…)` as the state of an object-state graph. */
-export const isModel = isReplace;

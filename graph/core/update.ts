@@ -1,6 +1,6 @@
 import type { Frame, Result } from "./checkpoint.js";
 import type { CompiledGraph, CompiledNode } from "./compile.js";
-import { errorData } from "./errors.js";
+import { errorData, type ErrorData } from "./errors.js";
 import { hashId } from "./hash.js";
 import { nextHead } from "./move.js";
 import { removeBelow } from "./child.js";
@@ -83,11 +83,30 @@ export function updateStage(graph: CompiledGraph, frame: Frame): UpdateStage {
   return write(graph, base.body, applied, { counts: true, reduced: values });
 }
 
+/** What a route or a reducer of the update has thrown. */
+function thrownBy(frame: Frame, stage: UpdateStage): ErrorData | undefined {
+  const ids =
+    "needs" in stage
+      ? stage.needs.map((need) => need.id)
+      : "routes" in stage
+        ? stage.routes.map(({ id }) => id)
+        : [];
+  for (const id of ids) {
+    const record = frame.pending[id];
+    if (record?.status === "failed") return record.error;
+  }
+  return undefined;
+}
+
 /** Applies an update as soon as its routes have run. The run then rests. */
 export function advanceUpdate(work: Working, namespace: string, frame: Frame, graph: CompiledGraph): boolean {
   try {
     const stage = updateStage(graph, frame);
-    if (!("written" in stage)) return false;
+    if (!("written" in stage)) {
+      const error = thrownBy(frame, stage);
+      if (error !== undefined) work.patch(namespace, { error });
+      return false;
+    }
     removeBelow(work, namespace, graph, prepare(graph, frame.head));
     const head = nextHead(work, frame, {
       body: stage.body,

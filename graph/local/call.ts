@@ -158,8 +158,8 @@ export class Call {
   }
 
   #failure(checkpoint: Checkpoint, thrown: ReadonlyMap<ErrorData, unknown>): unknown {
-    const data = failureOf(this.#program.root, checkpoint.frames[""]!)!;
-    return errorOf(data, thrown);
+    const edited = Object.values(checkpoint.frames).find(({ update, error }) => update && error);
+    return errorOf(edited?.error ?? failureOf(this.#program.root, checkpoint.frames[""]!)!, thrown);
   }
 
   /** Runs a graph inside a task, in this same process and under the task's record. */
