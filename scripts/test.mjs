@@ -13,6 +13,7 @@ const checks = [
   { name: "format", command: ["npm", "run", "-s", "format:check"] },
   { name: "lint", command: ["npm", "run", "-s", "lint"] },
   { name: "layers", command: ["npm", "run", "-s", "layers"] },
+  { name: "package", command: ["npm", "run", "-s", "check:package"] },
   {
     name: "tests",
     command: ["npx", "vitest", "run", "--reporter=default", "--reporter=json", `--outputFile=${vitestJson}`],
