@@ -21,6 +21,8 @@ function program(version: string, exitWith: (code: number) => void): Command {
   const killproof = new Command("killproof")
     .description("Durable business processes on Temporal, and a crash lab that kills their processes.")
     .version(version)
+    // What stands after a command's name is that command's: `crash --json a report --format b`.
+    .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError("(killproof --help shows the commands, killproof <command> --help their options)");
 
@@ -59,19 +61,49 @@ function program(version: string, exitWith: (code: number) => void): Command {
     .description(
       "The crash lab: finds a scenario's windows, kills a process in each, judges what happened outside.",
     )
-    .argument("<scenario>", "invoice-approval")
+    .argument("<scenario>", "invoice-approval, or the path of a module that exports a lab of your own")
     .option("--verb <name>", "what to do at each window; may be repeated (default: kill)", list)
     .option("--story <name>", "only this story; may be repeated", list)
     .option("--window <name>", "only this window; may be repeated", list)
     .option("--naive", "the worker without its protections", false)
     .option("--serial", "one run at a time; then the times to recover are measured too", false)
+    .option("--repeat <n>", "try each window so often (default: 1)")
     .option("--accept", "write the windows that were found as the scenario's manifest", false)
     .option("--json <file>", "also write the report as JSON")
     .option("--junit <file>", "also write the report as JUnit XML")
+    .option("--evidence <folder>", "write what every observer saw of every run, line by line")
+    .option(
+      "--failures <folder>",
+      "for each bad case a file that repeats it, and its evidence (default: beside --json)",
+    )
+    .addHelpText(
+      "after",
+      `
+Exit code: 0 fine, 1 a bad verdict or windows that changed, 2 the lab could not do its work.
+
+Examples:
+  killproof crash invoice-approval                       kill in every window
+  killproof crash invoice-approval --verb drop-answer    withhold every answer instead
+  killproof crash invoice-approval --naive --json r.json see how the unprotected worker fails
+  killproof crash replay r-failures/001-duplicated.json --repeat 10
+  killproof crash report r.json --format junit`,
+    )
     .action(async (scenario: string, options: CrashFlags) => {
       const { crash: runCrash } = await import("./crash/crash.js");
       exitWith(
         await runCrash({ ...options, scenario, version, stdout: process.stdout, stderr: process.stderr }),
+      );
+    });
+  crash
+    .command("replay")
+    .description("Play a case again from its schedule file, alone, and compare the verdict.")
+    .argument("<file>", "the schedule file of a case")
+    .option("--repeat <n>", "so often (default: 1)")
+    .option("--lab <file>", "the module that exports the lab, when it is one of your own")
+    .action(async (file: string, options: { repeat?: string; lab?: string }) => {
+      const { replayCase } = await import("./crash/replay.js");
+      exitWith(
+        await replayCase({ ...options, file, version, stdout: process.stdout, stderr: process.stderr }),
       );
     });
   crash

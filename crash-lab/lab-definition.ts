@@ -6,6 +6,7 @@
 import type { Run } from "../platform/run.js";
 import type { ProcessSpec } from "../platform/managed-process.js";
 import type { Effect, InvariantResult, Told } from "./judge/evidence.js";
+import type { EvidenceLine } from "./judge/evidence-line.js";
 import type { Verb } from "./verbs/verb.js";
 
 /** Where the processes under test would connect if the lab were not between them. */
@@ -84,6 +85,11 @@ export interface CrashLabDefinition<Environment> {
   /** What the outside systems committed for this run, read from their own journals. */
   effects(environment: Environment, token: string): Promise<readonly Effect[]>;
   invariants?(environment: Environment, token: string): Promise<readonly InvariantResult[]>;
+  /**
+   * What outside systems and the processes' own stores say of this run, line by line, for whoever wants to work the
+   * verdict out again. Effects are the lines of kind `committed`. Default: `effects` as such lines.
+   */
+  evidence?(environment: Environment, token: string): Promise<readonly EvidenceLine[]>;
   /** The prebuilt workflow bundle that each finished run is replayed with. */
   replayBundle?(environment: Environment): Promise<{ readonly codePath: string }>;
   readonly expectations?: readonly Expectation[];

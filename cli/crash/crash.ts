@@ -1,8 +1,6 @@
-/** `killproof crash <scenario>`: finds the windows, kills in each, judges, reports. */
+/** `killproof crash <scenario>`: finds the windows, plays the faults, judges, reports. */
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Writable } from "node:stream";
-import { passes } from "../../crash-lab/judge/verdicts.js";
 import { exitCodeOfReport, reporters } from "../../crash-lab/report/reporter.js";
 import { runCrashLab, type LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { verbNames, type Verb } from "../../crash-lab/verbs/verb.js";
@@ -13,9 +11,12 @@ import {
   type Manifest,
 } from "../../crash-lab/windows/manifest.js";
 import { codeOf, messageOf, UserFacingError } from "../../platform/errors.js";
-import { invoiceApprovalLab, naiveInvoiceLab } from "../../scenarios/invoice-approval/lab.js";
+import { findLab } from "./labs.js";
+import { phasesLine, progressTo } from "./progress.js";
+import { writeEvidence, writeFailures } from "./write-evidence.js";
 
 export interface CrashOptions {
+  /** A scenario's name, or a lab file. */
   readonly scenario: string;
   readonly version: string;
   readonly verb?: readonly string[];
@@ -27,39 +28,37 @@ export interface CrashOptions {
   readonly accept: boolean;
   /** One run a round. */
   readonly serial: boolean;
+  /** How often each window is tried, as it was typed. */
+  readonly repeat?: string;
   readonly json?: string;
   readonly junit?: string;
+  /** Folder for what every observer saw. */
+  readonly evidence?: string;
+  /** Folder for a schedule file and the evidence of each bad case. */
+  readonly failures?: string;
   readonly stdout: Writable;
   readonly stderr: Writable;
 }
 
-const labs = {
-  "invoice-approval": { safe: invoiceApprovalLab, naive: naiveInvoiceLab },
-} as const;
-
 /** @returns 0 fine, 1 a bad verdict or a manifest that drifted, 2 the lab's own fault */
 export async function crash(options: CrashOptions): Promise<number> {
-  const { scenario, stdout, stderr } = options;
-  if (!Object.hasOwn(labs, scenario))
-    throw new UserFacingError(`crash ${scenario}: allowed are ${Object.keys(labs).join(", ")}`);
-  const lab = labs[scenario as keyof typeof labs][options.naive ? "naive" : "safe"];
-  const manifestFile = join(lab.folder, options.naive ? "manifest-naive.json" : "manifest.json");
+  const { scenario, stdout } = options;
+  const verbs = chosenVerbs(options.verb);
+  const repeat = repeats(options.repeat);
+  const { lab, manifestFile } = await findLab(scenario, options.naive);
   const committed = options.accept ? undefined : await readManifest(manifestFile);
   const result = await runCrashLab(lab, {
     version: options.version,
-    verbs: chosenVerbs(options.verb),
+    verbs,
+    repeat,
     ...(options.story ? { stories: options.story } : {}),
     ...(options.window ? { windows: options.window } : {}),
     ...(committed ? { manifest: committed } : {}),
     ...(options.serial ? { roundSizeMax: 1 } : {}),
-    progress: {
-      golden: (story, manifest) => stderr.write(`${story}: ${manifest.length} windows found\n`),
-      judged: ({ target, judgement }, done, all) =>
-        stderr.write(
-          `${String(done).padStart(4)}/${all} ${passes(judgement.verdict) ? "" : "!! "}${judgement.verdict} ${target.verb} ${decodeURIComponent(target.window)}\n`,
-        ),
-    },
+    ...(options.evidence === undefined ? {} : { evidence: "all" as const }),
+    progress: progressTo(options.stderr),
   });
+  options.stderr.write(`${phasesLine(result.phases)}\n`);
   await writeReports(result, options);
   stdout.write(reporters.console(result.report));
   if (options.accept) await writeFile(manifestFile, formatManifest(result.manifest));
@@ -75,21 +74,51 @@ function chosenVerbs(wanted: readonly string[] | undefined): readonly Verb[] {
   return (wanted as readonly Verb[] | undefined) ?? ["kill"];
 }
 
+/** So many that nobody means more; each takes about a second. */
+const repeatsMax = 10_000;
+
+/** @throws UserFacingError for what is no whole number from 1 */
+export function repeats(given: string | undefined): number {
+  if (given === undefined) return 1;
+  const count = Number(given);
+  if (!Number.isInteger(count) || count < 1 || count > repeatsMax)
+    throw new UserFacingError(`--repeat ${given}: allowed is a whole number from 1 to ${repeatsMax}`);
+  return count;
+}
+
 async function readManifest(file: string): Promise<Manifest | undefined> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   });
-  return text === undefined ? undefined : parseManifest(text, file);
+  if (text === undefined) return undefined;
+  try {
+    return parseManifest(text, file);
+  } catch (error) {
+    throw new UserFacingError(messageOf(error));
+  }
 }
 
-async function writeReports({ report }: LabResult, { json, junit }: CrashOptions): Promise<void> {
-  const write = (option: string, file: string, text: string): Promise<void> =>
-    writeFile(file, text).catch((error: unknown) => {
-      throw new UserFacingError(`${option} ${file}: ${messageOf(error)}`);
-    });
-  if (json !== undefined) await write("--json", json, reporters.json(report));
-  if (junit !== undefined) await write("--junit", junit, reporters.junit(report));
+async function writeReports(result: LabResult, options: CrashOptions): Promise<void> {
+  const { json, junit, evidence } = options;
+  await writing("--json", json, (file) => writeFile(file, reporters.json(result.report)));
+  await writing("--junit", junit, (file) => writeFile(file, reporters.junit(result.report)));
+  await writing("--evidence", evidence, (folder) => writeEvidence(folder, result));
+  // Whoever keeps the report keeps what is needed to repeat its bad cases, too.
+  const failures = options.failures ?? json?.replace(/(\.json)?$/, "-failures");
+  const written = await writing("--failures", failures, (folder) => writeFailures(folder, result));
+  for (const file of written ?? []) options.stderr.write(`to repeat: killproof crash replay ${file}\n`);
+}
+
+async function writing<T>(
+  option: string,
+  path: string | undefined,
+  write: (path: string) => Promise<T>,
+): Promise<T | undefined> {
+  if (path === undefined) return undefined;
+  return write(path).catch((error: unknown) => {
+    throw new UserFacingError(`${option} ${path}: ${messageOf(error)}`);
+  });
 }
 
 /** @returns whether the manifest is out of date */

@@ -2,6 +2,8 @@
  * What the judge reads. Facts only, each by the observer that saw it: outside systems, callers, the lab's own
  * deliveries, Temporal's history. One observer never fills in for another.
  */
+import type { HistoryEvent } from "./history.js";
+import type { LostTask } from "./lost-tasks.js";
 
 /** Something that an outside system says it *committed*. */
 export interface Effect {
@@ -49,6 +51,8 @@ export interface VictimEvidence {
   readonly connectionsBroken: boolean;
   /** The worker identity under which the tap saw the held task delivered. */
   readonly identity: string | null;
+  /** What it was working on for this run. */
+  readonly lostTasks: readonly LostTask[];
 }
 
 export interface InvariantResult {
@@ -62,6 +66,8 @@ export interface CaseEvidence {
   readonly ending: Ending;
   readonly effects: readonly Effect[];
   readonly told: readonly Told[];
+  /** Of all the run's workflows, in the order of the story's workflow ids. */
+  readonly history: readonly HistoryEvent[];
   readonly replay: { readonly ok: boolean; readonly detail: string };
   readonly invariants: readonly InvariantResult[];
   /** Missed expectations that the scenario declared for this window. */

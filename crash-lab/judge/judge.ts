@@ -1,4 +1,5 @@
 import type { CaseEvidence, Effect, GoldenOutcome } from "./evidence.js";
+import { successorOf } from "./lost-tasks.js";
 import type { Verdict } from "./verdicts.js";
 
 export interface Judgement {
@@ -26,7 +27,7 @@ export function judge(evidence: CaseEvidence, golden: GoldenOutcome): Judgement 
   );
 }
 
-function testedNothing({ fault }: CaseEvidence): Judgement | undefined {
+function testedNothing({ fault, history }: CaseEvidence): Judgement | undefined {
   if (!fault.reached) return { verdict: "unreached", detail: "the run never came to this window" };
   if (!fault.fired) return { verdict: "vacuous", detail: `${fault.verb} did not fire` };
   if (fault.verb !== "kill") return undefined;
@@ -39,6 +40,15 @@ function testedNothing({ fault }: CaseEvidence): Judgement | undefined {
     };
   if (!victim.connectionsBroken)
     return { verdict: "vacuous", detail: `process ${victim.pid} died but the held connections live on` };
+  for (const task of victim.lostTasks) {
+    const successor = successorOf(task, history);
+    // History keeps no start of an activity that is still open; it then says nothing either way.
+    if (successor && (successor.identity === task.identity || (successor.attempt ?? 0) <= task.attempt))
+      return {
+        verdict: "vacuous",
+        detail: `${task.activityType} was not lost: history says that attempt ${successor.attempt} by ${successor.identity} did it`,
+      };
+  }
   return undefined;
 }
 

@@ -14,13 +14,30 @@ export function consoleReport(report: CrashReport): string {
     `${totals.cases} cases at ${totals.windows} windows: ${counts || "none judged"}`,
     `${totals.seconds.toFixed(1)} s, ${totals.windowsPerSecond.toFixed(1)} judged windows a second, profile ${report.profile}`,
   );
+  const recovery = recoveryLine(report.scenarios.flatMap(({ cases }) => cases));
+  if (recovery) lines.push(recovery);
   return `${lines.join("\n")}\n`;
+}
+
+/** Only rounds of one have a time of their own. */
+function recoveryLine(cases: readonly CrashCase[]): string | undefined {
+  const times = cases
+    .flatMap(({ recoverMs }) => (recoverMs === null ? [] : [recoverMs]))
+    .sort((a, b) => a - b);
+  if (times.length === 0) return undefined;
+  const part = (share: number): string =>
+    `${times[Math.min(times.length - 1, Math.floor(times.length * share))]!.toFixed(0)} ms`;
+  return `time to recover, from the fault to the run's end: p50 ${part(0.5)}, p95 ${part(0.95)}, of ${times.length}`;
 }
 
 function scenarioLines({ name, manifest, cases, mutants }: CrashScenarioReport): string[] {
   const verbs = [...new Set(cases.map(({ verb }) => verb))].sort();
   const windows = [...new Set(cases.map(({ window }) => window))].sort();
-  const cells = new Map(cases.map((each) => [`${each.window} ${each.verb}`, each]));
+  const cells = new Map<string, CrashCase[]>();
+  for (const each of cases) {
+    const name = `${each.window} ${each.verb}`;
+    cells.set(name, [...(cells.get(name) ?? []), each]);
+  }
   const readable = windows.map((window) => decodeURIComponent(window));
   const width = Math.max(6, ...readable.map((window) => window.length));
   const columns = verbs.map((verb) => Math.max(verb.length, ...verdictNames.map((each) => each.length)));
@@ -39,8 +56,18 @@ function scenarioLines({ name, manifest, cases, mutants }: CrashScenarioReport):
   return lines;
 }
 
-const cell = (crashCase: CrashCase | undefined): string =>
-  crashCase ? (passes(crashCase.verdict) ? crashCase.verdict : crashCase.verdict.toUpperCase()) : "-";
+/** One verdict, or several with their numbers when the window was tried more than once. */
+function cell(tried: readonly CrashCase[] | undefined): string {
+  if (!tried) return "-";
+  const counts = new Map<Verdict, number>();
+  for (const { verdict } of tried) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  return [...counts]
+    .map(([verdict, count]) => {
+      const shown = passes(verdict) ? verdict : verdict.toUpperCase();
+      return tried.length === 1 ? shown : `${count} ${shown}`;
+    })
+    .join(", ");
+}
 
 function badCaseLines({ window, verb, verdict, detail, repeat }: CrashCase): string[] {
   const meaning = verdicts[verdict as Verdict];

@@ -11,6 +11,15 @@ export interface StrayEvent {
   readonly token: string | null;
 }
 
+/** What is known of one started process, kept by whoever starts and ends it. */
+export interface InstanceRecord {
+  /** `worker#3`. */
+  readonly id: string;
+  state: "standby" | "active" | "dead";
+  /** The database's own processes that served it, as far as it did anything there. */
+  readonly backendPids: Set<number>;
+}
+
 /**
  * Leads each event to the run whose token it carries, so that many runs are held at once, each at its own window.
  *
@@ -21,7 +30,7 @@ export interface StrayEvent {
 export class LabController {
   readonly strays: StrayEvent[] = [];
   readonly faults: string[] = [];
-  /** Every event that was seen, by anyone, for the evidence and for counting against the outside systems. */
+  /** Every event that was seen, of any run, for counting against what the outside systems saw. */
   readonly events: BoundaryEvent[] = [];
   readonly #runs = new Map<string, HeldRun>();
   readonly #retired = new Set<string>();
@@ -37,9 +46,17 @@ export class LabController {
   }
 
   /** The controller for the taps of one process instance. */
-  forInstance(instance: string): TapController {
+  forInstance(instance: InstanceRecord): TapController {
     return {
-      decide: (event) => this.#decide(event, instance),
+      decide: (event) => {
+        const { details, runTokens } = event;
+        if (details.kind === "postgres" && details.backendPid !== null)
+          instance.backendPids.add(details.backendPid);
+        // Two processes would share the work, and the kill of one would test nothing of what the other does.
+        if (instance.state === "standby" && runTokens.length > 0)
+          this.faults.push(`${instance.id} is a standby and took work: ${event.label}`);
+        return this.#decide(event, instance.id);
+      },
       note: (note, process, tap) => this.#note(note, process, tap),
     };
   }

@@ -1,5 +1,7 @@
+import { messageOf } from "../../platform/errors.js";
 import type { GoldenOutcome } from "../judge/evidence.js";
 import { manifestOf, type Manifest } from "../windows/manifest.js";
+import type { Found } from "./ending.js";
 import { LabFault } from "./lab-fault.js";
 import { HeldRun } from "./held-run.js";
 import type { RoundLab } from "./round.js";
@@ -8,7 +10,17 @@ import type { RoundLab } from "./round.js";
 export interface Golden {
   readonly manifest: Manifest;
   readonly outcome: GoldenOutcome;
+  /** The two runs, with all that the taps saw of them. */
+  readonly runs: readonly [GoldenRun, GoldenRun];
 }
+
+export interface GoldenRun {
+  readonly run: HeldRun;
+  readonly found: Found;
+}
+
+/** What undisturbed runs need: also a look at what the processes are connected to, at each of their events. */
+export type GoldenLab = RoundLab & { readonly inspectPeers: () => Promise<void> };
 
 /**
  * Runs a story twice without a fault, one after the other.
@@ -16,34 +28,38 @@ export interface Golden {
  * @throws LabFault when it doesn't end, breaks an invariant, can't be replayed, has no window, or ends with other
  *   effects the second time: then nothing that a fault does could be told from what the story does by itself
  */
-export async function goldenRuns(lab: RoundLab, story: string): Promise<Golden> {
+export async function goldenRuns(lab: GoldenLab, story: string): Promise<Golden> {
   const first = await undisturbed(lab, story);
   const second = await undisturbed(lab, story);
-  const difference = differenceBetween(first.outcome, second.outcome);
+  const difference = differenceBetween(first.found, second.found);
   if (difference) throw new LabFault(`story ${story} ends differently each time: ${difference}`);
-  if (first.windows.size === 0)
+  if (first.run.windows().length === 0)
     throw new LabFault(`story ${story} crosses no tap, so there is no window to try`);
-  return { manifest: manifestOf(first.windows, second.windows), outcome: first.outcome };
+  return {
+    manifest: manifestOf(new Set(first.run.windows()), new Set(second.run.windows())),
+    outcome: first.found,
+    runs: [first, second],
+  };
 }
 
-async function undisturbed(
-  lab: RoundLab,
-  story: string,
-): Promise<{ windows: Set<string>; outcome: GoldenOutcome }> {
-  const run = new HeldRun(lab.newToken(), story, undefined);
+async function undisturbed(lab: GoldenLab, story: string): Promise<GoldenRun> {
+  const run = new HeldRun(lab.newToken(), story, undefined, lab.inspectPeers);
   lab.add(run);
-  await lab.start(run);
-  const { ending, effects, invariants, replay } = await lab.ending(run);
-  lab.retire(run);
   const fails = (why: string): never => {
     throw new LabFault(`story ${story} fails undisturbed: ${why}`);
   };
+  const found = await lab
+    .start(run)
+    .then(async () => lab.facts(run, await lab.ending(run)))
+    .catch((error: unknown) => fails(messageOf(error)));
+  const { ending, invariants, replay } = found;
+  lab.retire(run);
   if (ending.state === "open") fails(`still pending: ${ending.pending.join(", ")}`);
   if (ending.state === "absent") fails("nothing was started");
   const broken = invariants.find(({ holds }) => !holds);
   if (broken) fails(`invariant ${broken.name}: ${broken.detail}`);
   if (!replay.ok) fails(`replay: ${replay.detail}`);
-  return { windows: new Set(run.windows()), outcome: { effects } };
+  return { run, found };
 }
 
 function differenceBetween(first: GoldenOutcome, second: GoldenOutcome): string | undefined {

@@ -22,7 +22,10 @@ export interface SeenEvent {
  * kill), *fired* (the fault is done), *disarmed* (too late for the fault), and whatever comes afterwards is recovery, in which nothing is held.
  */
 export class HeldRun {
+  /** At windows. */
   readonly seen: SeenEvent[] = [];
+  /** All that the taps saw of it, also where there is no window, in the order of their arrival at the lab. */
+  readonly events: BoundaryEvent[] = [];
   /** Resolves with the held event when the run has arrived at its window. */
   readonly arrived: Promise<SeenEvent>;
   /** The event at which the fault fell. */
@@ -40,6 +43,8 @@ export class HeldRun {
     readonly token: string,
     readonly story: string,
     readonly target: Target | undefined,
+    /** Looks at something while the message waits, at each event of a run that nothing else holds. */
+    private readonly inspect?: () => Promise<void>,
   ) {
     this.#counter = new WindowCounter(story);
     this.arrived = new Promise((resolve) => (this.#arrive = resolve));
@@ -73,10 +78,12 @@ export class HeldRun {
    */
   decide(event: BoundaryEvent, instance: string): Decision {
     if (this.at && !this.#fired && isSecondDelivery(event)) this.#slipped = true;
+    this.events.push(event);
     if (event.noWindow !== null) return forward;
     const window = this.#windowOf(event, instance);
     const seen = { window, event };
     this.seen.push(seen);
+    if (this.inspect) return { do: "hold", until: this.inspect().then(() => forward) };
     if (!this.#armed || this.target?.window !== window || this.at) return forward;
     this.at = seen;
     this.#arrive(seen);

@@ -1,13 +1,23 @@
 import { socketsOf, type ProcessSocket } from "../peers/sockets.js";
-import type { VictimEvidence } from "../judge/evidence.js";
 import type { ManagedProcess } from "../../platform/managed-process.js";
 import { processTable } from "../../platform/process-table.js";
 import { withDescendants } from "../../platform/process-tree.js";
 import type { Tap } from "../taps/tap.js";
+import type { Backends } from "./backends.js";
+import type { InstanceRecord } from "./controller.js";
 import type { SeenEvent } from "./held-run.js";
 
 /** How long a killed process may take to be reaped and its connections to break; both take milliseconds. */
 const deathMsMax = 10_000;
+
+/** How the kill of one held message's process went. */
+export interface Death {
+  readonly pid: number;
+  /** The signal by which it was reaped, as the operating system reported it. */
+  readonly signal: NodeJS.Signals | null;
+  /** Its connections through the taps broke, and the database ended what had served it. */
+  readonly connectionsBroken: boolean;
+}
 
 /**
  * One started process under test with the taps of its own.
@@ -18,13 +28,14 @@ const deathMsMax = 10_000;
 export class Instance {
   constructor(
     readonly name: string,
-    /** Tells successive instances apart: `worker#3`. */
-    readonly id: string,
+    readonly record: InstanceRecord,
     readonly process: ManagedProcess,
     readonly taps: readonly Tap[],
+    private readonly backends: Backends,
   ) {}
 
   activate(): void {
+    this.record.state = "active";
     for (const tap of this.taps) tap.activate();
   }
 
@@ -47,10 +58,10 @@ export class Instance {
    * Kills the process that owns the connections of the held messages, and proves it: reaped with signal 9, all its
    * connections through the taps broken, and the peers' side torn down so that nothing of it lives on.
    *
-   * @returns the evidence for each held message, in their order. One whose connection another process owned, or
+   * @returns how it went for each held message, in their order. One whose connection another process owned, or
    * nobody, has no signal: then this kill was not its kill.
    */
-  async die(held: readonly SeenEvent[]): Promise<VictimEvidence[]> {
+  async die(held: readonly SeenEvent[]): Promise<Death[]> {
     const sockets = await socketsOf(this.pids());
     const ownerOf = (seen: SeenEvent): number | undefined =>
       sockets.find(({ localPort }) => localPort === seen.event.details.connection.clientPort)?.pid;
@@ -60,12 +71,15 @@ export class Instance {
     const exit = await within(deathMsMax, this.process.exited, undefined);
     this.#breakUpstream();
     const disconnected = Promise.all(this.taps.map((tap) => tap.whenDisconnected())).then(() => true);
-    const connectionsBroken = await within(deathMsMax, disconnected, false);
+    const broken = await within(deathMsMax, disconnected, false);
+    // A statement that had been passed on may still be working; what it commits must not come after the next reads.
+    const ended = await within(deathMsMax, this.backends.gone([...this.record.backendPids]), false);
+    this.record.state = "dead";
     return held.map((seen) => {
       const pid = ownerOf(seen) ?? this.process.pid;
       // A wrapper's end says nothing about how its child ended, so only the started process itself counts as reaped.
       const signal = ownerOf(seen) === this.process.pid ? (exit?.signal ?? null) : null;
-      return { pid, signal, connectionsBroken, identity: identityIn(seen) };
+      return { pid, signal, connectionsBroken: broken && ended };
     });
   }
 
@@ -83,11 +97,6 @@ export class Instance {
   #breakUpstream(): void {
     for (const tap of this.taps) tap.destroyUpstream();
   }
-}
-
-/** The worker identity under which the task of the held message was delivered, by the tap's own record. */
-function identityIn({ event }: SeenEvent): string | null {
-  return event.details.kind === "temporal" ? (event.details.task?.identity ?? null) : null;
 }
 
 /** A watchdog, not a wait: what it guards ends at an event, and the time only bounds a fault of the lab. */

@@ -1,3 +1,4 @@
+import { messageOf } from "../../platform/errors.js";
 import type { Run } from "../../platform/run.js";
 import type { CrashLabDefinition, TappedPeers } from "../lab-definition.js";
 import { openHttpTap } from "../taps/http/http-tap.js";
@@ -5,27 +6,39 @@ import { openPostgresTap } from "../taps/postgres/postgres-tap.js";
 import type { Address, Tap, TapOptions } from "../taps/tap.js";
 import { openTemporalTap } from "../taps/temporal/temporal-tap.js";
 import { newRunToken } from "../taps/tokens.js";
-import { LabController } from "./controller.js";
-import { findEnding } from "./ending.js";
+import type { ProcessSocket } from "../peers/sockets.js";
+import { Backends } from "./backends.js";
+import { LabController, type InstanceRecord } from "./controller.js";
+import { endingOf, factsOf } from "./ending.js";
+import type { GoldenLab } from "./golden.js";
+import { Histories } from "./histories.js";
 import { Instance } from "./instance.js";
 import { LabFault } from "./lab-fault.js";
+import { PhaseTimes } from "./phases.js";
 import { Replayer } from "./replay.js";
-import type { RoundLab } from "./round.js";
 import { Slots } from "./slots.js";
 
 /** The share of the workflow task time-out for which messages are held at most; past it the server tries again. */
 const holdShare = 0.6;
 
+/** A connection of a process under test that leads to none of its taps. */
+export interface UntappedPeer extends ProcessSocket {
+  readonly process: string;
+}
+
 /** A lab whose environment and processes run. */
-export interface OpenLab<Environment> extends RoundLab {
+export interface OpenLab<Environment> extends GoldenLab {
+  readonly definition: CrashLabDefinition<Environment>;
   readonly environment: Environment;
   readonly controller: LabController;
   readonly slots: Slots;
-  close(): Promise<void>;
+  /** What `inspectPeers` has found so far. */
+  readonly untapped: readonly UntappedPeer[];
 }
 
 /**
- * Starts the environment, the processes under test behind taps of their own, and a standby for each.
+ * Starts the environment, the processes under test behind taps of their own, and a standby for each. All of it ends
+ * with the run.
  *
  * @throws LabFault, or what the definition's own code throws
  */
@@ -34,20 +47,28 @@ export async function openLab<Environment>(
   run: Run,
 ): Promise<OpenLab<Environment>> {
   const environment = await definition.environment(run);
+  const peers = definition.peers(environment);
   const controller = new LabController();
-  const slots = new Slots(
-    Object.keys(definition.processes),
-    starter(definition, environment, controller, run),
-  );
+  const untapped: UntappedPeer[] = [];
+  const backends = await Backends.open(Object.values(peers.postgres ?? {}));
+  run.onClose("connections to the databases", () => backends.close());
+  const histories = peers.temporal && (await Histories.open(peers.temporal));
+  if (histories) run.onClose("connection for histories", () => histories.close());
+  const bundle = histories && (await definition.replayBundle?.(environment));
+  const replayer = bundle && (await Replayer.open(bundle));
+  if (replayer) run.onClose("replayer", () => replayer.close());
+  const start = starter(definition, { environment, controller, backends, run });
+  const slots = new Slots(Object.keys(definition.processes), start);
   run.onClose("processes under test", () => slots.close());
   await slots.open();
-  const replayer = await openReplayer(definition, environment);
-  if (replayer) run.onClose("replayer", () => replayer.close());
 
   return {
+    definition,
     environment,
     controller,
     slots,
+    untapped,
+    phases: new PhaseTimes(),
     holdMsMax: definition.profile.workflowTaskTimeoutMs * holdShare,
     newToken: newRunToken,
     add: (held) => controller.add(held),
@@ -56,51 +77,51 @@ export async function openLab<Environment>(
     closed: async (held, signal) => {
       await definition.stories[held.story]!.ended(environment, held.token, signal);
     },
-    ending: (held) => findEnding(definition, environment, held, replayer),
+    ending: (held) => endingOf(definition, environment, held),
+    facts: (held, ending) => factsOf(definition, environment, held, ending, { histories, replayer }),
     active: (name) => slots.active(name),
     replace: (name) => slots.replace(name),
-    close: async () => {
-      await slots.close();
-      await replayer?.close();
+    inspectPeers: async () => {
+      for (const instance of slots.all())
+        for (const peer of await instance.untappedPeers(new Set()))
+          untapped.push({ ...peer, process: instance.name });
     },
   };
 }
 
-async function openReplayer<Environment>(
-  definition: CrashLabDefinition<Environment>,
-  environment: Environment,
-): Promise<Replayer | undefined> {
-  const { temporal } = definition.peers(environment);
-  const bundle = await definition.replayBundle?.(environment);
-  return temporal && bundle ? Replayer.open(temporal, bundle) : undefined;
+interface Surroundings<Environment> {
+  readonly environment: Environment;
+  readonly controller: LabController;
+  readonly backends: Backends;
+  readonly run: Run;
 }
 
 /** Starts instances, each with listeners of its own in every tap, so that every connection is known to be its. */
 function starter<Environment>(
   definition: CrashLabDefinition<Environment>,
-  environment: Environment,
-  controller: LabController,
-  run: Run,
+  { environment, controller, backends, run }: Surroundings<Environment>,
 ) {
   const started = new Map<string, number>();
   return async (name: string, { standby }: { readonly standby: boolean }): Promise<Instance> => {
     const number = (started.get(name) ?? 0) + 1;
     started.set(name, number);
-    const id = `${name}#${number}`;
+    const record: InstanceRecord = {
+      id: `${name}#${number}`,
+      state: standby ? "standby" : "active",
+      backendPids: new Set(),
+    };
     const { taps, tapped } = await openTaps(definition, environment, {
       process: name,
-      controller: controller.forInstance(id),
+      controller: controller.forInstance(record),
       standby,
     });
     const spec = definition.processes[name]!(environment, tapped);
     try {
       const process = await run.spawn({ ...spec, name: `${name}-${number}` });
-      return new Instance(name, id, process, taps);
+      return new Instance(name, record, process, taps, backends);
     } catch (error) {
       await Promise.all(taps.map((tap) => tap.close()));
-      throw new LabFault(
-        `process ${name} could not be started: ${error instanceof Error ? error.message : error}`,
-      );
+      throw new LabFault(`process ${name} could not be started: ${messageOf(error)}`);
     }
   };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../platform/errors.js";
 import type { CaseEvidence, GoldenOutcome } from "../judge/evidence.js";
 import { judge, type Judgement } from "../judge/judge.js";
 import type { Expectation } from "../lab-definition.js";
@@ -27,6 +28,8 @@ export interface PlayOptions {
   readonly golden: GoldenOutcome;
   readonly expectations: readonly Expectation[];
   readonly size: RoundSize;
+  /** Did both undisturbed runs come by this window? */
+  readonly stable: (window: string) => boolean;
   /** Called for each case as it is judged, for the progress shown. */
   readonly onCase: (judged: JudgedCase) => void;
   /** Stops between rounds. */
@@ -47,6 +50,7 @@ export async function playCases(
     judged.push(each);
     options.onCase(each);
   };
+  let reading: Promise<unknown> = Promise.resolve();
   for (const group of groups(targets)) {
     let waiting = [...group];
     let alone = false;
@@ -55,14 +59,29 @@ export async function playCases(
       const taken = waiting.slice(0, alone ? 1 : options.size.current);
       const round = await playRound(lab, options.story, taken);
       options.size.learn({ holdMs: round.holdMs, notReached: round.notReached.length });
-      for (const played of round.cases) record(judgePlayed(played, options));
-      if (taken.length === 1) for (const target of round.notReached) record(unreached(target));
+      // What this round left behind is read while the next one travels, but never two rounds behind.
+      await lab.phases.during("judge", () => reading);
+      reading = Promise.all(
+        round.cases.map(async ({ target, played }) =>
+          record(
+            await played.then(
+              (each) => judgePlayed(each, options),
+              (error: unknown) => notJudged(target, error),
+            ),
+          ),
+        ),
+      );
+      reading.catch(() => undefined);
+      // A window that only one undisturbed run came by can't be missed, so it is no case when no run comes by again.
+      if (taken.length === 1)
+        for (const target of round.notReached) if (options.stable(target.window)) record(unreached(target));
       // Nothing of a full round arrived: try one alone, so that a round always ends with something judged.
       alone = round.cases.length === 0 && taken.length > 1;
       const again = taken.length === 1 ? [] : round.notReached;
       waiting = [...(alone ? again : []), ...waiting.slice(taken.length), ...(alone ? [] : again)];
     }
   }
+  await lab.phases.during("judge", () => reading);
   return judged;
 }
 
@@ -114,14 +133,33 @@ function missed(expected: Expectation | undefined, state: CaseEvidence["ending"]
 }
 
 function unreached(target: Target): JudgedCase {
-  const evidence: CaseEvidence = {
-    fault: { verb: target.verb, reached: false, fired: false },
+  const evidence = nothingKnown(target, { reached: false, fired: false });
+  return { target, judgement: judge(evidence, { effects: [] }), evidence, recoverMs: null, played: null };
+}
+
+/** The lab couldn't read what it needs; that says nothing about the code under test. */
+function notJudged(target: Target, error: unknown): JudgedCase {
+  return {
+    target,
+    judgement: { verdict: "harness", detail: messageOf(error) },
+    evidence: nothingKnown(target, { reached: true, fired: true }),
+    recoverMs: null,
+    played: null,
+  };
+}
+
+function nothingKnown(
+  { verb }: Target,
+  fault: { readonly reached: boolean; readonly fired: boolean },
+): CaseEvidence {
+  return {
+    fault: { verb, ...fault },
     ending: { state: "absent" },
     effects: [],
     told: [],
+    history: [],
     replay: { ok: true, detail: "" },
     invariants: [],
     missedExpectations: [],
   };
-  return { target, judgement: judge(evidence, { effects: [] }), evidence, recoverMs: null, played: null };
 }

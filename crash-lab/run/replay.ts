@@ -1,4 +1,3 @@
-import { Client, Connection, WorkflowNotFoundError, type HistoryAndWorkflowId } from "@temporalio/client";
 import { DeterminismViolationError } from "@temporalio/workflow";
 import {
   bundleWorkflowCode,
@@ -7,6 +6,7 @@ import {
   Worker,
   type WorkflowBundleOption,
 } from "@temporalio/worker";
+import type { WorkflowHistory } from "./histories.js";
 import { LabFault } from "./lab-fault.js";
 
 export interface ReplayResult {
@@ -14,46 +14,40 @@ export interface ReplayResult {
   readonly detail: string;
 }
 
-/** Replays finished workflows with the code under test, through a connection of the lab's own. */
-export class Replayer {
-  #previous: Promise<unknown> = Promise.resolve();
+interface Waiting {
+  readonly history: WorkflowHistory;
+  readonly resolve: (error: Error | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
 
-  private constructor(
-    private readonly client: Client,
-    private readonly workflowBundle: WorkflowBundleOption,
-  ) {}
+/**
+ * Replays histories with the code under test. One worker does them all, one after the other: to start it costs more
+ * than to replay a hundred histories.
+ */
+export class Replayer {
+  readonly #queue: Waiting[] = [];
+  #wake: () => void = () => undefined;
+  #closed = false;
+  #running: Promise<void> | undefined;
+
+  private constructor(private readonly workflowBundle: WorkflowBundleOption) {}
 
   static async open(
-    temporal: { readonly address: string; readonly namespace: string },
     workflows: { readonly codePath: string } | { readonly workflowsPath: string },
   ): Promise<Replayer> {
     quietRuntime();
-    const connection = await Connection.connect({ address: temporal.address });
-    const workflowBundle =
+    return new Replayer(
       "codePath" in workflows
         ? workflows
-        : await bundleWorkflowCode({ workflowsPath: workflows.workflowsPath });
-    return new Replayer(new Client({ connection, namespace: temporal.namespace }), workflowBundle);
+        : await bundleWorkflowCode({ workflowsPath: workflows.workflowsPath }),
+    );
   }
 
-  /**
-   * Replays the newest run of each workflow. One that was never started is passed over: whether it should have been
-   * is for the effects to say.
-   *
-   * @throws LabFault when it can't be replayed for a reason that says nothing about the workflow code
-   */
-  replay(workflowIds: readonly string[]): Promise<ReplayResult> {
-    // One after the other: each replay is a worker of its own, and two cores have no room for many at once.
-    const replayed = this.#previous.then(() => this.#replayNow(workflowIds));
-    this.#previous = replayed.catch(() => undefined);
-    return replayed;
-  }
-
-  async #replayNow(workflowIds: readonly string[]): Promise<ReplayResult> {
-    const histories = await Promise.all(workflowIds.map((workflowId) => this.#historyOf(workflowId)));
-    const found = histories.filter((each) => each !== undefined);
-    const results = Worker.runReplayHistories({ workflowBundle: this.workflowBundle }, found);
-    for await (const { workflowId, error } of results) {
+  /** @throws LabFault when one can't be replayed for a reason that says nothing about the workflow code */
+  async replay(histories: readonly WorkflowHistory[]): Promise<ReplayResult> {
+    const errors = await Promise.all(histories.map((history) => this.#replayed(history)));
+    for (const [at, error] of errors.entries()) {
+      const { workflowId } = histories[at]!;
       if (error instanceof DeterminismViolationError)
         return { ok: false, detail: `${workflowId}: ${error.message}` };
       if (error) throw new LabFault(`${workflowId} can't be replayed: ${error.message}`);
@@ -61,21 +55,48 @@ export class Replayer {
     return { ok: true, detail: "" };
   }
 
-  async #historyOf(workflowId: string): Promise<HistoryAndWorkflowId | undefined> {
-    try {
-      return { workflowId, history: await this.client.workflow.getHandle(workflowId).fetchHistory() };
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake();
+    await this.#running;
   }
 
-  async close(): Promise<void> {
-    await this.client.connection.close();
+  #replayed(history: WorkflowHistory): Promise<Error | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ history, resolve, reject });
+      this.#running ??= this.#run();
+      this.#wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const given: Waiting[] = [];
+    let reason = "the replaying worker was closed";
+    try {
+      const results = Worker.runReplayHistories({ workflowBundle: this.workflowBundle }, this.#take(given));
+      // They come in the order in which the histories were taken.
+      for await (const { error } of results) given.shift()!.resolve(error);
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    this.#running = undefined;
+    for (const { history, reject } of [...given, ...this.#queue.splice(0)])
+      reject(new LabFault(`${history.workflowId} can't be replayed: ${reason}`));
+  }
+
+  async *#take(given: Waiting[]): AsyncGenerator<WorkflowHistory> {
+    for (;;) {
+      const next = this.#queue.shift();
+      if (next) {
+        given.push(next);
+        yield next.history;
+      } else if (this.#closed) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
   }
 }
 
-/** The SDK reports each replay's worker as it comes and goes. A process that has set up its own logging keeps it. */
+/** The SDK reports the replaying worker as it comes and goes. A process that has set up its own logging keeps it. */
 function quietRuntime(): void {
   if (Runtime._instance === undefined) Runtime.install({ logger: new DefaultLogger("WARN") });
 }

@@ -1,7 +1,10 @@
 import type { Told, VictimEvidence } from "../judge/evidence.js";
+import { identityAt, lostActivityTasks } from "../judge/lost-tasks.js";
+import type { Standing } from "../lab-definition.js";
 import type { Found } from "./ending.js";
 import { HeldRun, type Target } from "./held-run.js";
 import type { Instance } from "./instance.js";
+import type { PhaseTimes } from "./phases.js";
 
 /** What a round needs of the lab. */
 export interface RoundLab {
@@ -13,11 +16,15 @@ export interface RoundLab {
   start(run: HeldRun): Promise<readonly Told[]>;
   /** Resolves when the run has ended, or the signal is aborted. */
   closed(run: HeldRun, signal: AbortSignal): Promise<void>;
-  ending(run: HeldRun): Promise<Found>;
-  active(process: string): Instance;
+  /** Resolves when the run has ended or its deadline has passed. */
+  ending(run: HeldRun): Promise<Standing>;
+  /** Journals, histories, invariants and replay of a run that has ended. */
+  facts(run: HeldRun, ending: Standing): Promise<Found>;
+  active(process: string): Pick<Instance, "die">;
   replace(process: string): Promise<unknown>;
   /** Holding longer than this would make the server start a second attempt beside the held one. */
   readonly holdMsMax: number;
+  readonly phases: PhaseTimes;
 }
 
 /** One case of a round after everything has become quiet. */
@@ -27,12 +34,16 @@ export interface PlayedCase {
   readonly told: readonly Told[];
   readonly victim: VictimEvidence | undefined;
   readonly found: Found;
+  /** When the fault fell, in milliseconds since 1970 by the lab's clock. */
+  readonly faultAt: number;
   /** From the fault to the run's end, in milliseconds. With more than one case in the round it says little. */
   readonly recoverMs: number;
 }
 
+/** A round whose runs have all ended. What they left behind is still being read, beside the next round. */
 export interface PlayedRound {
-  readonly cases: readonly PlayedCase[];
+  /** `played` rejects when the lab itself couldn't find out about a case. */
+  readonly cases: readonly { readonly target: Target; readonly played: Promise<PlayedCase> }[];
   /** Targets that their runs had not come to when the round's kill fell; they belong into another round. */
   readonly notReached: readonly Target[];
   /** From the first arrival to the kill, in milliseconds: what the round's size is adapted by. */
@@ -106,6 +117,7 @@ function startRuns(
  */
 async function allArrived(lab: RoundLab, runs: readonly HeldRun[], told: ToldByRun): Promise<number> {
   const settled = new AbortController();
+  const startedAt = Date.now();
   let firstAt: number | undefined;
   let limit: NodeJS.Timeout | undefined;
   const tooLong = new Promise<void>((resolve) => {
@@ -120,8 +132,11 @@ async function allArrived(lab: RoundLab, runs: readonly HeldRun[], told: ToldByR
       tooLong,
       Promise.all(
         runs.map((run) => {
-          // Only what has begun can have ended.
-          const closed = told.get(run)!.then(() => lab.closed(run, settled.signal));
+          // Only what has begun can have ended; what couldn't begin comes nowhere.
+          const closed = told.get(run)!.then(
+            () => lab.closed(run, settled.signal),
+            () => undefined,
+          );
           return Promise.race([run.arrived, closed]);
         }),
       ),
@@ -130,7 +145,10 @@ async function allArrived(lab: RoundLab, runs: readonly HeldRun[], told: ToldByR
     settled.abort();
     clearTimeout(limit);
   }
-  return firstAt === undefined ? 0 : Date.now() - firstAt;
+  const now = Date.now();
+  lab.phases.add("travel", (firstAt ?? now) - startedAt);
+  lab.phases.add("hold", now - (firstAt ?? now));
+  return firstAt === undefined ? 0 : now - firstAt;
 }
 
 async function killAndReplace(
@@ -138,9 +156,18 @@ async function killAndReplace(
   process: string,
   held: readonly HeldRun[],
 ): Promise<Map<HeldRun, VictimEvidence>> {
-  const evidence = await lab.active(process).die(held.map(({ at }) => at!));
-  await lab.replace(process);
-  return new Map(held.map((run, at) => [run, evidence[at]!]));
+  const deaths = await lab.phases.during("kill", () => lab.active(process).die(held.map(({ at }) => at!)));
+  // It lived on until the signal came through, so only now is it certain what it was given and what it answered.
+  const until = held.map(({ events }) => events.slice());
+  await lab.phases.during("standby", () => lab.replace(process));
+  return new Map(
+    held.map((run, index) => {
+      const { event } = run.at!;
+      const events = until[index]!;
+      const lostTasks = lostActivityTasks(events, event);
+      return [run, { ...deaths[index]!, identity: identityAt(event, events), lostTasks }];
+    }),
+  );
 }
 
 interface Faulted {
@@ -152,25 +179,51 @@ interface Faulted {
   readonly faultAt: number;
 }
 
+/**
+ * Waits for the end of all runs of the round, also of those that didn't come to their windows: the next kill must
+ * find none of them, or it would be the second one in their lives.
+ */
 async function collect(
   lab: RoundLab,
   { runs, held, told, victims, holdMs, faultAt }: Faulted,
 ): Promise<PlayedRound> {
-  const cases = await Promise.all(
-    held.map(async (run): Promise<PlayedCase> => {
-      const found = await lab.ending(run);
-      const recoverMs = Date.now() - faultAt;
-      return {
-        run,
-        target: run.target!,
-        told: await told.get(run)!,
-        victim: victims.get(run),
-        found,
-        recoverMs,
-      };
-    }),
-  );
-  for (const run of runs) lab.retire(run);
-  const notReached = runs.filter((run) => !held.includes(run)).map(({ target }) => target!);
-  return { cases, notReached, holdMs };
+  const endings = new Map(runs.map((run) => [run, endingAfter(lab, run, told.get(run)!, faultAt)] as const));
+  await lab.phases.during("recover", () => Promise.allSettled(endings.values()));
+  const cases = held.map((run) => {
+    const played = factsAfter(lab, run, endings.get(run)!, { victim: victims.get(run), faultAt });
+    // Whoever reads the cases sees the failure; until then it must not end this process.
+    played.catch(() => undefined);
+    return { target: run.target!, played };
+  });
+  const others = runs.filter((run) => !held.includes(run));
+  for (const run of others) lab.retire(run);
+  return { cases, notReached: others.map(({ target }) => target!), holdMs };
+}
+
+type Ended = Pick<PlayedCase, "told" | "recoverMs"> & { readonly ending: Standing };
+
+async function endingAfter(
+  lab: RoundLab,
+  run: HeldRun,
+  told: Promise<readonly Told[]>,
+  faultAt: number,
+): Promise<Ended> {
+  const answers = await told;
+  const ending = await lab.ending(run);
+  return { told: answers, ending, recoverMs: Date.now() - faultAt };
+}
+
+async function factsAfter(
+  lab: RoundLab,
+  run: HeldRun,
+  ended: Promise<Ended>,
+  fault: Pick<PlayedCase, "victim" | "faultAt">,
+): Promise<PlayedCase> {
+  const { told, ending, recoverMs } = await ended;
+  try {
+    const found = await lab.facts(run, ending);
+    return { run, target: run.target!, told, found, recoverMs, ...fault };
+  } finally {
+    lab.retire(run);
+  }
 }

@@ -52,3 +52,34 @@ export function parseSchedule(text: string, file: string): ScheduleFile {
   const issue = parsed.error.issues[0]!;
   throw new Error(`${file}: ${issue.path.join(".") || "the document"}: ${issue.message}`);
 }
+
+/** What no file can fix, and what therefore may differ when a case is repeated. */
+const notFixed = [
+  "how the operating system schedules the processes",
+  "the order of events that don't wait for each other",
+  "ids and times",
+] as const;
+
+/** The file for a case that was played. */
+export function scheduleOf(
+  fault: { readonly window: string; readonly verb: string },
+  verdict: string,
+  lab: Pick<ScheduleFile, "scenario" | "manifestHash" | "profile">,
+): ScheduleFile {
+  const { scenario, manifestHash, profile } = lab;
+  // Stories take no seed: their inputs are files, the same each time.
+  return {
+    schema: scheduleSchemaName,
+    scenario,
+    manifestHash,
+    profile,
+    seed: 0,
+    faults: [{ window: fault.window, verb: fault.verb }],
+    verdict,
+    notFixed: [...notFixed],
+  };
+}
+
+export function formatSchedule(schedule: ScheduleFile): string {
+  return `${JSON.stringify(schedule, undefined, 2)}\n`;
+}

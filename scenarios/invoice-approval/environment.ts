@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
+import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
 import { migrate } from "../../adapters/ledger/migrate.js";
 import { openTemporalClient } from "../../adapters/temporal/client.js";
 import {
@@ -23,6 +24,8 @@ import { demoPolicy } from "./policy.js";
 export interface InvoiceEnvironment {
   readonly database: Database;
   readonly ledgerUrl: string;
+  /** For whoever looks on: no process under test uses this connection. */
+  readonly ledger: Ledger;
   readonly temporal: TemporalServer;
   readonly client: Client;
   readonly world: RunningWorld;
@@ -33,6 +36,8 @@ export interface InvoiceEnvironment {
 export interface InvoiceEnvironmentOptions {
   /** Also serve Temporal's web interface; default false. */
   readonly ui?: boolean;
+  /** Settings of the ledger's own database server, `{ log_statement: "all" }`. One that was given keeps its own. */
+  readonly databaseSettings?: Readonly<Record<string, string>>;
   /** One line when a part is there. */
   readonly progress?: (line: string) => void;
 }
@@ -43,19 +48,22 @@ export interface InvoiceEnvironmentOptions {
  */
 export const quickServer = { "history.timerProcessorMaxTimeShift": "1ms" } as const;
 
+/** Connections for looking on; the workers under test need the server's others. */
+const onlookersMax = 2;
+
 /** Where the outside world keeps its data is none of the ledger's business: killing ours must never touch it. */
 const worldServerName = "world-postgres";
 
 /** @throws UserFacingError when a part can't be had */
 export async function startInvoiceEnvironment(
   run: Run,
-  { ui = false, progress = () => undefined }: InvoiceEnvironmentOptions = {},
+  { ui = false, databaseSettings, progress = () => undefined }: InvoiceEnvironmentOptions = {},
 ): Promise<InvoiceEnvironment> {
   const bundlePath = join(run.folder, "workflow-bundle.js");
-  const [{ database, ledgerUrl }, world, { temporal, client }] = await allOrFirstFailure([
-    startLedger(run).then((ledger) => {
-      progress(`Postgres ${ledger.database.version} holds our ledger.`);
-      return ledger;
+  const [{ database, ledgerUrl, ledger }, world, { temporal, client }] = await allOrFirstFailure([
+    startLedger(run, databaseSettings).then((started) => {
+      progress(`Postgres ${started.database.version} holds our ledger.`);
+      return started;
     }),
     startWorld(run).then((started) => {
       progress("The outside world runs: accounting, documents, mail, each with its own journal.");
@@ -67,13 +75,18 @@ export async function startInvoiceEnvironment(
     }),
     bundleWorkflows(bundlePath),
   ]);
-  return { database, ledgerUrl, temporal, client, world, bundlePath };
+  return { database, ledgerUrl, ledger, temporal, client, world, bundlePath };
 }
 
-async function startLedger(run: Run): Promise<{ database: Database; ledgerUrl: string }> {
-  const database = await startDatabase(run, { name: "ledger" });
+async function startLedger(
+  run: Run,
+  settings: Readonly<Record<string, string>> | undefined,
+): Promise<{ database: Database; ledgerUrl: string; ledger: Ledger }> {
+  const database = await startDatabase(run, { name: "ledger", ...(settings ? { settings } : {}) });
   await migrate({ url: database.url });
-  return { database, ledgerUrl: database.url };
+  const ledger = openLedger({ url: database.url, applicationName: "onlooker", poolSize: onlookersMax });
+  run.onClose("onlooker at the ledger", () => ledger.destroy());
+  return { database, ledgerUrl: database.url, ledger };
 }
 
 async function startWorld(run: Run): Promise<RunningWorld> {

@@ -36,6 +36,8 @@ export const productionPolicy: InvoiceScenarioPolicy = {
     },
     workflowTaskTimeoutMs: 10 * secondMs,
     parked: { pollInitialMs: 10 * minuteMs, pollMaximumMs: dayMs },
+    // Long enough for a weekend, short enough that an invoice is looked at before it is due.
+    review: { deadlineMs: 3 * dayMs },
   },
   accounting: { settleMs: 10 * minuteMs, parkAfterMs: dayMs },
 };
@@ -56,6 +58,8 @@ export const demoPolicy: InvoiceScenarioPolicy = {
     },
     workflowTaskTimeoutMs: secondMs,
     parked: { pollInitialMs: secondMs, pollMaximumMs: 4 * secondMs },
+    // A reviewer of the demo answers within a second; a busy machine must not make a review expire.
+    review: { deadlineMs: minuteMs },
   },
   accounting: { settleMs: 5 * secondMs, parkAfterMs: 20 * secondMs },
 };

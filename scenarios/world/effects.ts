@@ -23,13 +23,19 @@ export async function effectsOf(
     .map((entry) => toEffect(entry, run));
 }
 
-function toEffect({ system, operation, key, content, seq }: JournalEntry, run: string): Effect {
+function toEffect(entry: JournalEntry, run: string): Effect {
+  const { system, operation, key, seq } = entry;
   return {
     system,
     subject: `${operation}:${withoutToken(key, run)}`,
-    contentDigest: digestOf(comparable(content, run)),
+    contentDigest: comparableDigest(entry, run),
     sequence: seq,
   };
+}
+
+/** The digest of the entry's content with the run's token replaced: the same for the same effect of another run. */
+export function comparableDigest({ content }: Pick<JournalEntry, "content">, run: string): string {
+  return digestOf(comparable(content, run));
 }
 
 function comparable(content: Content, run: string): Content {

@@ -82,7 +82,7 @@ test("events are led to their runs; what belongs to nobody is on record", () => 
   const [first, second] = [new HeldRun("kp1", "s", undefined), new HeldRun("kp2", "s", undefined)];
   lab.add(first);
   lab.add(second);
-  const tap = lab.forInstance("worker#1");
+  const tap = lab.forInstance({ id: "worker#1", state: "active", backendPids: new Set() });
   tap.decide(eventOf({ ...post, side: "after", runTokens: ["kp1", "kp2"] }));
   tap.decide(eventOf({ ...post, side: "after", runTokens: ["kp2"] }));
   expect([first.seen.length, second.seen.length]).toEqual([1, 2]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { goldenRuns } from "../../../crash-lab/run/golden.js";
+import { goldenRuns, type GoldenLab } from "../../../crash-lab/run/golden.js";
 import type { HeldRun, Target } from "../../../crash-lab/run/held-run.js";
-import type { Instance } from "../../../crash-lab/run/instance.js";
+import { PhaseTimes } from "../../../crash-lab/run/phases.js";
 import { playCases, type JudgedCase } from "../../../crash-lab/run/play-cases.js";
 import type { RoundLab } from "../../../crash-lab/run/round.js";
 import { RoundSize } from "../../../crash-lab/run/round-size.js";
@@ -15,6 +15,7 @@ const undisturbed: Found = {
   ending: { state: "closed" },
   effects: [{ system: "accounting", subject: "posting", contentDigest: "aa", sequence: 1 }],
   invariants: [],
+  history: [],
   replay: { ok: true, detail: "" },
 };
 
@@ -27,7 +28,7 @@ function fakeLab(options: {
   let tokens = 0;
   const rounds: number[] = [];
   let open = 0;
-  const lab: RoundLab = {
+  const lab: GoldenLab = {
     holdMsMax: 1_000,
     newToken: () => `kp${(tokens += 1)}`,
     add: () => void (open += 1),
@@ -37,24 +38,25 @@ function fakeLab(options: {
         const exchange = tokens * 100;
         const before = run.decide(eventOf({ label, side: "before", exchange }), "worker#1");
         const after = run.decide(eventOf({ label, side: "after", exchange }), "worker#1");
-        if (before.do === "hold" || after.do === "hold") return [];
+        if (run.target && (before.do === "hold" || after.do === "hold")) return [];
       }
       return [];
     },
     closed: async () => undefined,
-    ending: async (run) => options.found?.(run) ?? undisturbed,
-    active: () =>
-      ({
-        die: async (held: readonly unknown[]) => {
-          rounds.push(held.length);
-          return held.map(() => ({
-            pid: 41,
-            signal: options.signal === undefined ? "SIGKILL" : options.signal,
-            connectionsBroken: true,
-            identity: null,
-          }));
-        },
-      }) as unknown as Instance,
+    ending: async () => ({ state: "closed" }),
+    facts: async (run) => options.found?.(run) ?? undisturbed,
+    phases: new PhaseTimes(),
+    inspectPeers: async () => undefined,
+    active: () => ({
+      die: async (held) => {
+        rounds.push(held.length);
+        return held.map(() => ({
+          pid: 41,
+          signal: options.signal === undefined ? "SIGKILL" : options.signal,
+          connectionsBroken: true,
+        }));
+      },
+    }),
     replace: async () => undefined,
   };
   return { lab, rounds, openRuns: () => open };
@@ -70,6 +72,7 @@ async function play(
     story: "automatic",
     golden: undisturbed,
     expectations,
+    stable: (each) => !each.includes("unstable"),
     size: new RoundSize(1_000),
     onCase: (each) => shown.push(each),
     signal: new AbortController().signal,
@@ -94,6 +97,25 @@ test("a window that no run comes to is unreached, and the others are judged all 
   expect(await play(lab, [kill("gone"), kill("a"), kill("b")])).toEqual({
     [window("gone")]: "unreached",
     [window("a")]: "once",
+    [window("b")]: "once",
+  });
+});
+
+test("a window that only one undisturbed run came by is no case when no run comes by again", async () => {
+  const { lab } = fakeLab({ passes: () => ["a"] });
+  expect(await play(lab, [kill("unstable"), kill("a")])).toEqual({ [window("a")]: "once" });
+});
+
+test("what the lab can't find out about a case is its own fault, and the others are judged", async () => {
+  const { lab } = fakeLab({
+    passes: () => ["a", "b"],
+    found: (run) => {
+      if (run.target!.window === window("a")) throw new Error("the journal is gone");
+      return undisturbed;
+    },
+  });
+  expect(await play(lab, [kill("a"), kill("b")])).toEqual({
+    [window("a")]: "harness",
     [window("b")]: "once",
   });
 });

@@ -1,0 +1,20 @@
+import type { Writable } from "node:stream";
+import { passes } from "../../crash-lab/judge/verdicts.js";
+import type { LabProgress, LabResult } from "../../crash-lab/run/run-crash-lab.js";
+
+/** A line for each case as it is judged. */
+export function progressTo(stream: Writable): LabProgress {
+  return {
+    golden: (story, manifest) => void stream.write(`${story}: ${manifest.length} windows found\n`),
+    judged: ({ target, judgement }, done, all) =>
+      void stream.write(
+        `${String(done).padStart(4)}/${all} ${passes(judgement.verdict) ? "" : "!! "}${judgement.verdict} ${target.verb} ${decodeURIComponent(target.window)}\n`,
+      ),
+  };
+}
+
+/** Where the time of the cases went. */
+export function phasesLine(phases: LabResult["phases"]): string {
+  const parts = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1000).toFixed(1)} s`);
+  return `time by phase: ${parts.join(", ")}`;
+}

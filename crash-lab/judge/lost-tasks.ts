@@ -1,0 +1,78 @@
+/** What a process held when it was killed, by the taps' own record of what was delivered to it and what it answered. */
+import type { BoundaryEvent, DeliveredTask } from "../taps/event.js";
+import type { HistoryEvent } from "./history.js";
+
+/** An activity task that the killed process had been given and whose answer the server never took. */
+export interface LostTask {
+  readonly workflowId: string;
+  readonly activityId: string;
+  readonly activityType: string;
+  readonly attempt: number;
+  /** The worker identity under which the tap saw it delivered. */
+  readonly identity: string;
+}
+
+/**
+ * Tasks that were delivered and not answered, oldest first. Of an activity only the newest delivery counts: an
+ * earlier one that timed out was taken back by the server. One whose answer had been passed on before the kill isn't
+ * open either, even if the server's word on it never came: it may have been taken.
+ *
+ * @param events of one run, up to the kill
+ * @param held the message that was never passed on
+ */
+export function openTasks(
+  events: readonly BoundaryEvent[],
+  held: BoundaryEvent | undefined,
+): readonly DeliveredTask[] {
+  const open = new Map<string, DeliveredTask>();
+  for (const event of events) {
+    const { details, side } = event;
+    if (details.kind !== "temporal") continue;
+    const answered = details.call.startsWith("Respond") ? details.task : null;
+    const neverLeft = event === held && side === "before";
+    if (answered && !neverLeft && open.get(keyOf(answered))?.taskToken === answered.taskToken)
+      open.delete(keyOf(answered));
+    for (const task of details.delivered) open.set(keyOf(task), task);
+  }
+  return [...open.values()];
+}
+
+const keyOf = ({ kind, workflowId, activityId }: DeliveredTask): string =>
+  JSON.stringify([kind, workflowId, activityId]);
+
+/** Activity tasks among them; Temporal's history doesn't name the worker of an attempt that was lost, this does. */
+export function lostActivityTasks(
+  events: readonly BoundaryEvent[],
+  held: BoundaryEvent,
+): readonly LostTask[] {
+  return openTasks(events, held)
+    .filter(({ kind }) => kind === "activity-task")
+    .map(({ workflowId, activityId, activityType, attempt, identity }) => ({
+      workflowId,
+      activityId: activityId ?? "",
+      activityType: activityType ?? "",
+      attempt,
+      identity,
+    }));
+}
+
+/**
+ * The identity of the process whose message was held: of the task that the message answers or brings, else of a task
+ * of this run that the process was working on, else of the newest that it was given.
+ */
+export function identityAt(held: BoundaryEvent, events: readonly BoundaryEvent[]): string | null {
+  if (held.details.kind === "temporal") {
+    const task = held.details.task ?? held.details.delivered[0];
+    if (task) return task.identity;
+  }
+  const delivered = events.flatMap(({ details }) => (details.kind === "temporal" ? details.delivered : []));
+  return (openTasks(events, held)[0] ?? delivered.at(-1))?.identity ?? null;
+}
+
+/** Who did the lost task's work in the end, as history says it: the one start that it keeps of each activity. */
+export function successorOf(task: LostTask, history: readonly HistoryEvent[]): HistoryEvent | undefined {
+  return history.findLast(
+    ({ type, workflowId, activityId }) =>
+      type === "ACTIVITY_TASK_STARTED" && workflowId === task.workflowId && activityId === task.activityId,
+  );
+}

@@ -1,0 +1,67 @@
+/** Which faults a lab is to play: asked for by names, checked against what there is. */
+import { messageOf } from "../../platform/errors.js";
+import type { CrashLabDefinition } from "../lab-definition.js";
+import type { Verb } from "../verbs/verb.js";
+import type { Manifest } from "../windows/manifest.js";
+import { parseWindowName } from "../windows/window-name.js";
+import type { Target } from "./held-run.js";
+import { LabFault } from "./lab-fault.js";
+
+/** @throws LabFault for a story that the scenario doesn't have */
+export function chosenStories<Environment>(
+  { name, stories }: CrashLabDefinition<Environment>,
+  wanted: readonly string[] | undefined,
+): readonly string[] {
+  const known = Object.keys(stories);
+  const unknown = wanted?.find((story) => !known.includes(story));
+  if (unknown !== undefined)
+    throw new LabFault(`${name} has no story "${unknown}"; it has ${known.join(", ")}`);
+  return wanted ?? known;
+}
+
+/** @throws LabFault for what is no window's name; called before anything is started */
+export function requireWindowNames(windows: readonly string[]): void {
+  for (const window of windows) {
+    try {
+      parseWindowName(window);
+    } catch (error) {
+      throw new LabFault(messageOf(error));
+    }
+  }
+}
+
+/** @throws LabFault for a window that no golden run came by */
+export function requireKnown(windows: readonly string[], manifest: Manifest): void {
+  const known = new Set(manifest.map(({ window }) => window));
+  const unknown = windows.find((window) => !known.has(window));
+  if (unknown !== undefined)
+    throw new LabFault(
+      `no undisturbed run came by the window "${unknown}"; the manifest lists those there are`,
+    );
+}
+
+export interface Choice {
+  readonly verbs: readonly Verb[];
+  readonly windows?: readonly string[] | undefined;
+  /** How often each is played; default 1. */
+  readonly repeat?: number | undefined;
+}
+
+/** The faults of one story, in the order of the manifest. */
+export function targetsOf<Environment>(
+  { stories }: CrashLabDefinition<Environment>,
+  manifest: Manifest,
+  { verbs, windows, repeat = 1 }: Choice,
+): readonly Target[] {
+  const chosen = manifest.filter(({ window }) => {
+    const { story, process } = parseWindowName(window);
+    return stories[story]!.victims.includes(process) && (!windows || windows.includes(window));
+  });
+  const targets = verbs.flatMap((verb) =>
+    chosen
+      // An answer that is withheld has taken effect, so only the side after has one to drop.
+      .filter(({ window }) => verb !== "drop-answer" || parseWindowName(window).side === "after")
+      .map(({ window }) => ({ window, verb })),
+  );
+  return Array.from({ length: repeat }, () => targets).flat();
+}
