@@ -29,7 +29,9 @@ export function compareCase(
   const stepCount = Math.max(expected.steps.length, played.steps.length);
   for (let step = 0; step < stepCount; step += 1) {
     const differences = differencesAt(expected.steps[step], played.steps[step], messages);
-    found.push(...judgeStep(step, differences, ours, played.steps[step]));
+    found.push(
+      ...judgeStep(step, differences, ours, { expected: expected.steps[step], actual: played.steps[step] }),
+    );
   }
   const counts = differencesAt(expectedCalls(expected, ours), played.calls, messages);
   found.push(...counts.map(({ path, ...rest }) => ({ path: join("calls", path), ...rest, stated: false })));
@@ -48,44 +50,44 @@ function judgeStep(
   step: number,
   differences: readonly Unjudged[],
   ours: readonly Difference[],
-  actual: unknown,
+  results: { readonly expected: unknown; readonly actual: unknown },
 ): FoundDifference[] {
   const stated = ours.filter((difference) => difference.step === step);
   const elsewhere = differences.filter(({ path }) => !stated.some((one) => isWithin(path, one.path)));
   return [
-    ...stated.map((difference): FoundDifference => {
-      const given = at(actual, difference.path);
-      const reference = differences.filter(({ path }) => isWithin(path, difference.path));
-      const asStated = differencesAt(difference.value, given, new Set()).length === 0;
-      return {
-        step,
-        path: difference.path,
-        expected: asStated ? (reference.length === 1 ? reference[0]?.expected : undefined) : difference.value,
-        actual: given,
-        ...(difference.reason !== undefined && { reason: difference.reason }),
-        stated: asStated,
-      };
+    ...stated.map(({ path, value, reason }): FoundDifference => {
+      const actual = at(results.actual, path);
+      const asStated = differencesAt(value, actual, new Set()).length === 0;
+      const expected = asStated ? at(results.expected, path) : value;
+      return { step, path, expected, actual, ...(reason !== undefined && { reason }), stated: asStated };
     }),
     ...elsewhere.map((one) => ({ step, ...one, stated: false })),
   ];
 }
 
-/** Counts of the whole case are the sums of its calls, so a stated difference in a call's `ran` changes them too. */
+/** Counts of the whole case are the sums of its calls, so a stated difference in one call's `ran` changes them too. */
 function expectedCalls(expected: Outcome, ours: readonly Difference[]): Record<string, number> | undefined {
-  const changes = ours.filter(({ path }) => path === "ran" || path.startsWith("ran."));
+  const changes = ours.filter(({ path }) => ["", "ran"].includes(path) || path.startsWith("ran."));
   if (expected.calls === undefined || changes.length === 0) return expected.calls;
-  const calls = { ...expected.calls };
-  for (const { step, path, value } of changes) {
-    const reference = (expected.steps[step]?.["ran"] ?? {}) as Record<string, number>;
-    const nodes =
-      path === "ran" ? { ...reference, ...(value as object) } : { [path.slice("ran.".length)]: value };
-    for (const id of Object.keys(nodes)) {
-      const now = path === "ran" ? (value as Record<string, number>)[id] : value;
-      calls[id] = (calls[id] ?? 0) - (reference[id] ?? 0) + ((now as number | undefined) ?? 0);
-      if (calls[id] === 0) delete calls[id];
-    }
-  }
+  const calls: Record<string, number> = {};
+  expected.steps.forEach((result, step) => {
+    const ran = { ...(result["ran"] as Record<string, number> | undefined) };
+    for (const change of changes.filter((one) => one.step === step)) changeRan(ran, change);
+    for (const [id, count] of Object.entries(ran)) calls[id] = (calls[id] ?? 0) + count;
+  });
   return calls;
+}
+
+/** Puts a stated difference into the calls of nodes in one call's result. */
+function changeRan(ran: Record<string, number>, { path, value }: Difference): void {
+  const id = path.slice("ran.".length);
+  if (id !== "") {
+    if (value === undefined) delete ran[id];
+    else ran[id] = value as number;
+    return;
+  }
+  for (const known of Object.keys(ran)) delete ran[known];
+  Object.assign(ran, path === "ran" ? value : (value as { ran?: object } | undefined)?.ran);
 }
 
 /** The smallest places at which two values differ. Keys without a value are the same as missing ones. */

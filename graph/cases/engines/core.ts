@@ -249,7 +249,13 @@ export function plainValue(value: unknown): unknown {
   ) {
     return { role: referenceRoles[role] ?? role, id, content };
   }
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainValue(item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) =>
+      key === "$interrupts"
+        ? [key, (item as { value: unknown }[]).map((question) => plainValue(question.value))]
+        : [key, plainValue(item)],
+    ),
+  );
 }
 
 function plainChunk(chunk: StreamChunk, op: RunForm): unknown {

@@ -285,7 +285,7 @@ class Drawing {
       case "fail":
         // An asking node's calls are counted differently, and several packets may fail at once.
         if (node.asks > 0 || this.sentTo.has(name) || this.budget.failing > 0) return {};
-        if (this.prefix !== "" && this.budget.asks) return {};
+        if (this.prefix !== "" && (this.budget.asks || this.parentGoto.length > 0)) return {};
         this.budget.failing += 1;
         return { fails: 1 };
     }
