@@ -3,10 +3,8 @@
  * refuse a ledger that lacks a step. Running it twice, or twice at once, does no harm.
  */
 import { migrate } from "../../adapters/ledger/migrate.js";
-import { readSettings, SettingsError } from "./settings.js";
-
-/** The program was called wrongly and nothing was changed. */
-const badSettingsExitCode = 2;
+import { badSettingsExitCode, SettingsError } from "../settings.js";
+import { readSettings } from "./settings.js";
 
 try {
   const { applied } = await migrate({ url: readSettings(process.env).LEDGER_URL });

@@ -10,11 +10,9 @@ import type { Dispatcher } from "./dispatch.js";
 import { OutboxListener } from "./listener.js";
 import { createMailSender } from "./mail-sender.js";
 import { runRelay } from "./relay.js";
-import { readSettings, SettingsError, type RelaySettings } from "./settings.js";
+import { badSettingsExitCode, SettingsError } from "../settings.js";
+import { readSettings, type RelaySettings } from "./settings.js";
 import { Bell } from "./wake.js";
-
-/** The program was called wrongly and nothing was started. */
-const badSettingsExitCode = 2;
 
 let settings: RelaySettings | undefined;
 try {

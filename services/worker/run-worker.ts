@@ -8,13 +8,11 @@ import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
 import { checkSchema } from "../../adapters/ledger/migrate.js";
 import { openWorkerConnection } from "../../adapters/temporal/connection.js";
 import { createWorker } from "./create-worker.js";
-import { readSettings, SettingsError, type WorkerSettings } from "./settings.js";
+import { badSettingsExitCode, SettingsError } from "../settings.js";
+import { readSettings, type WorkerSettings } from "./settings.js";
 
 /** Makes the activities; given everything that a process has one of. */
 export type Wiring = (settings: WorkerSettings, ledger: Ledger, workerIdentity: string) => Promise<object>;
-
-/** The program was called wrongly and nothing was started. */
-const badSettingsExitCode = 2;
 
 /**
  * Runs until SIGTERM or SIGINT, and then drains: no new tasks are taken, running activities get the profile's

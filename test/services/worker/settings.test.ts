@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { heartbeatIntervalMs } from "../../../services/worker/heartbeat.js";
-import { accountingPolicy, readSettings, SettingsError } from "../../../services/worker/settings.js";
+import { SettingsError } from "../../../services/settings.js";
+import { accountingPolicy, readSettings } from "../../../services/worker/settings.js";
 
 const complete = {
   LEDGER_URL: "postgresql://worker:secret@127.0.0.1:5432/ledger",
