@@ -12,6 +12,8 @@ export interface FailureKind {
   readonly httpStatus: number;
   /** One sentence: what it means. */
   readonly meaning: string;
+  /** `"api"`: only callers of the API meet it; no workflow and no activity fails with it. Default: any process. */
+  readonly metBy?: "api";
 }
 
 export const failures = {
@@ -106,11 +108,111 @@ export const failures = {
     httpStatus: 503,
     meaning: "A step without an effect outside kept failing until its time was up; a person has to look.",
   },
+  Unauthenticated: {
+    retryable: false,
+    httpStatus: 401,
+    meaning: "The request carries no API key, or one that belongs to nobody.",
+    metBy: "api",
+  },
+  NotAllowed: {
+    retryable: false,
+    httpStatus: 403,
+    meaning: "The caller is known and may not do this.",
+    metBy: "api",
+  },
+  UnknownRoute: {
+    retryable: false,
+    httpStatus: 404,
+    meaning: "The API has no such route.",
+    metBy: "api",
+  },
+  UnknownInvoiceBatch: {
+    retryable: false,
+    httpStatus: 404,
+    meaning: "No invoice batch was admitted under this id.",
+    metBy: "api",
+  },
+  UnknownReview: {
+    retryable: false,
+    httpStatus: 404,
+    meaning: "No review was opened under this id.",
+    metBy: "api",
+  },
+  BodyTooLarge: {
+    retryable: false,
+    httpStatus: 413,
+    meaning: "The request's body is larger than the API reads.",
+    metBy: "api",
+  },
+  UnsupportedMediaType: {
+    retryable: false,
+    httpStatus: 415,
+    meaning: "The request's body isn't JSON.",
+    metBy: "api",
+  },
+  IdempotencyKeyReused: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The caller used this idempotency key before, with another body; nothing was admitted.",
+    metBy: "api",
+  },
+  TooManyOpenBatches: {
+    retryable: true,
+    httpStatus: 429,
+    meaning: "The tenant has as many open batches as it may have; nothing was admitted.",
+    metBy: "api",
+  },
+  ReviewExpired: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The review's deadline has passed; the decision doesn't count.",
+    metBy: "api",
+  },
+  ReviewClosed: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The review had ended before; the decision doesn't count.",
+    metBy: "api",
+  },
+  ReviewMismatch: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The decision is about another revision or other content than the review; it doesn't count.",
+    metBy: "api",
+  },
+  AlreadyDecided: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The caller has decided on this review before, and nobody counts twice.",
+    metBy: "api",
+  },
+  DecisionIdReused: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The decision id stands for another decision on this review; nothing was stored.",
+    metBy: "api",
+  },
+  LedgerUnavailable: {
+    retryable: true,
+    httpStatus: 503,
+    meaning: "The ledger could not be used; the same request under the same key may be sent again.",
+    metBy: "api",
+  },
+  UnexpectedFailure: {
+    retryable: true,
+    httpStatus: 500,
+    meaning:
+      "The API failed in a way that it doesn't know; the same request under the same key may be sent again.",
+    metBy: "api",
+  },
 } as const satisfies Record<string, FailureKind>;
 
 export type FailureName = keyof typeof failures;
 
-/** The names that no retry policy may retry, for `nonRetryableErrorTypes`. */
+/** The names that no retry policy may retry, for `nonRetryableErrorTypes`; it is kept in every activity's history. */
 export const nonRetryableFailures: readonly FailureName[] = (Object.keys(failures) as FailureName[]).filter(
-  (name) => !failures[name].retryable,
+  (name) => {
+    const kind: FailureKind = failures[name];
+    return !kind.retryable && kind.metBy === undefined;
+  },
 );

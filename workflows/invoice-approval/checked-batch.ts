@@ -1,9 +1,7 @@
 import type { ApplicationFailure } from "@temporalio/workflow";
 import { visibleFailure } from "./failures.js";
-import { batchSizeMax, type InvoiceBatch } from "./messages.js";
-
-/** What operation keys and workflow ids can carry unchanged: no colon, which separates their parts, and no slash. */
-const keyPattern = /^[A-Za-z0-9._~@+=-]{1,100}$/;
+import { batchSizeMax, keyPattern } from "./limits.js";
+import type { InvoiceBatch } from "./messages.js";
 
 /**
  * Refuses a batch as a whole before anything was done for any of its invoices.

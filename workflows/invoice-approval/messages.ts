@@ -4,14 +4,22 @@ import type { Finding } from "../../activities/invoice-approval/assessment.js";
 import type { InvoiceReference } from "../../activities/invoice-approval/steps.js";
 import type { InvoicePolicy } from "./policy.js";
 
-/** Most invoices in a batch. It bounds the children that one history starts; larger inputs are paged by the client. */
-export const batchSizeMax = 8;
-
 export interface InvoiceBatch {
   readonly batchId: string;
   readonly tenant: string;
   readonly invoices: readonly InvoiceReference[];
   readonly policy: InvoicePolicy;
+  /** Set when somebody handed the batch in through the API and may ask the ledger how it stands. */
+  readonly admission?: Admission;
+}
+
+export interface Admission {
+  /** The row of the ledger's `requests` that the batch ends. */
+  readonly requestId: string;
+  /** Must not review what they handed in. */
+  readonly submittedBy: string;
+  /** Who is told of a review. */
+  readonly reviewerMails: readonly string[];
 }
 
 export interface InvoiceJob {

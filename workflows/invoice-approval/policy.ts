@@ -13,6 +13,13 @@ export interface InvoicePolicy {
    */
   readonly workflowTaskTimeoutMs: number;
   readonly parked: ParkedPolicy;
+  /** Without it nobody reviews here, and an invoice that would need it ends visibly. */
+  readonly review?: ReviewPolicy;
+}
+
+export interface ReviewPolicy {
+  /** How long reviewers have, from the moment the review was asked for. */
+  readonly deadlineMs: number;
 }
 
 export interface ActivityPolicy {
