@@ -218,10 +218,23 @@ function checkKeyword(keyword: string, operand: Json, root: JsonSchema, place: s
       "GraphDefinitionError",
       `${place} refers to ${say(operand)}, which isn't in the same schema`,
     );
+  if (keyword === "pattern" && !isPattern(operand))
+    throw new GraphError(
+      "GraphDefinitionError",
+      `${place} has the pattern ${say(operand)}, which is no regular expression`,
+    );
   const unknown = keyword === "type" && list(operand).find((name) => !has(typeChecks, name as string));
   if (unknown !== false && unknown !== undefined)
     throw new GraphError(
       "GraphDefinitionError",
       `${place} has the type ${say(unknown)}; allowed are ${Object.keys(typeChecks).join(", ")}`,
     );
+}
+
+function isPattern(operand: Json): boolean {
+  try {
+    return new RegExp(operand as string, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
 }

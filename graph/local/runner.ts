@@ -1,28 +1,25 @@
-import type { Applying } from "../core/apply.js";
 import type { Checkpoint } from "../core/checkpoint.js";
 import type { GraphCode, Store } from "../core/code.js";
 import { compile, type Program } from "../core/compile.js";
-import { deliver } from "../core/deliver.js";
 import { update, type Edit } from "../core/edit.js";
 import { GraphError } from "../core/errors.js";
 import { hashId } from "../core/hash.js";
 import type { Json } from "../core/json.js";
 import { plain } from "../core/plain.js";
 import { questionsOf, waitsOf } from "../core/questions.js";
-import { command, resume } from "../core/resume.js";
 import { joinsLeft, nothing, snapshot } from "../core/snapshot.js";
 import type { GraphTypes } from "../core/types.js";
-import { branchOf, fork, proceed, start, type StartSettings } from "../core/verbs.js";
+import type { StartSettings } from "../core/verbs.js";
 import type { Snapshot } from "../core/view.js";
 import { Call, recursionError, reducerOf, type CallEnd, type CallSetup } from "./call.js";
 import { createMemoryCache, type Cache } from "./cache.js";
-import type { Checkpointer, StoredCheckpoint } from "./checkpointer.js";
+import { begin, noCheckpointer, type AnyRequest, type Ground } from "./begin.js";
+import type { Checkpointer } from "./checkpointer.js";
 import { createMemoryCheckpointer } from "./memory-checkpointer.js";
 import { createMemoryStore } from "./memory-store.js";
 import { chunksOf } from "./stream.js";
 import type {
   CallOptions,
-  OutsideCommand,
   Request,
   Runner,
   RunnerOptions,
@@ -35,16 +32,6 @@ import type {
 } from "./types.js";
 
 const defaultThread = "default";
-
-/** A checkpoint that a call stands on. */
-interface Ground {
-  readonly stored: StoredCheckpoint | undefined;
-  /** Addressed by id, and the thread has moved past it. */
-  readonly isSuperseded: boolean;
-  readonly isAddressed: boolean;
-}
-
-type AnyRequest = Request<GraphTypes>;
 
 class LocalRunner<T extends GraphTypes> implements Runner<T> {
   readonly #code: GraphCode<T>;
@@ -144,7 +131,7 @@ class LocalRunner<T extends GraphTypes> implements Runner<T> {
     const thread = options.thread ?? defaultThread;
     return this.#exclusive(thread, async () => {
       const ground = await this.#ground(thread, options.checkpointId);
-      const first = this.#begin(request, ground, await this.#settings(thread, options));
+      const first = begin(this.#program, request, ground, await this.#settings(thread, options));
       const call = new Call({
         ...this.#setup(thread, options),
         ...show,
@@ -191,61 +178,14 @@ class LocalRunner<T extends GraphTypes> implements Runner<T> {
 
   async #ground(thread: string, checkpointId: string | undefined): Promise<Ground> {
     if (this.#checkpointer === undefined)
-      return { stored: undefined, isSuperseded: false, isAddressed: false };
+      return { stored: undefined, isSuperseded: false, isAddressed: false, isKept: false };
     const newest = await this.#checkpointer.load(thread);
-    if (checkpointId === undefined) return { stored: newest, isSuperseded: false, isAddressed: false };
+    if (checkpointId === undefined)
+      return { stored: newest, isSuperseded: false, isAddressed: false, isKept: true };
     const stored = await this.#checkpointer.load(thread, checkpointId);
     if (stored === undefined)
       throw new GraphError("GraphValueError", `thread "${thread}" has no checkpoint "${checkpointId}"`);
-    return { stored, isSuperseded: newest!.id !== checkpointId, isAddressed: true };
-  }
-
-  #begin(request: AnyRequest, ground: Ground, call: StartSettings): Applying {
-    const { stored, isSuperseded } = ground;
-    const last = isSuperseded ? stored!.committed : stored?.latest;
-    if ("input" in request && (request.input !== null || last === undefined)) {
-      const input = request.input === null ? null : plain(request.input, "input");
-      return start(this.#program, last, input, call);
-    }
-    if ("command" in request) return command(this.#program, last, plainCommand(request.command), call);
-    if (last === undefined) {
-      if (this.#checkpointer === undefined) throw noCheckpointer();
-      throw new GraphError("EmptyInputError", "there is no run to go on with, and no input");
-    }
-    if ("event" in request) {
-      const id = request.eventId ?? call.requestId;
-      return deliver(this.#program, last, {
-        id,
-        event: request.event,
-        payload: plain(request.payload, "payload"),
-      });
-    }
-    if ("answers" in request || "value" in request) return this.#answer(request, ground, last, call);
-    return this.#goOn(ground, last, call);
-  }
-
-  #answer(
-    request: Extract<AnyRequest, { value: Json } | { answers: unknown }>,
-    ground: Ground,
-    last: Checkpoint,
-    call: StartSettings,
-  ): Applying {
-    const change = plainCommand(request);
-    const answering =
-      "answers" in request
-        ? { answers: plain(request.answers, "answers") as Record<string, Json> }
-        : { value: plain(request.value, "answer") };
-    const base = ground.isSuperseded ? onOwnBranch(last, call.requestId) : last;
-    return resume(this.#program, base, answering, { ...call, change });
-  }
-
-  #goOn({ isSuperseded, isAddressed }: Ground, last: Checkpoint, call: StartSettings): Applying {
-    if (isSuperseded) return fork(this.#program, last, call);
-    const { source } = last.frames[""]!.head;
-    const isByHand = source === "update" || source === "fork";
-    return isAddressed && isByHand
-      ? fork(this.#program, last, call, { keepHead: true })
-      : proceed(this.#program, last, call);
+    return { stored, isSuperseded: newest!.id !== checkpointId, isAddressed: true, isKept: true };
   }
 
   #result({ checkpoint, output, thrown }: CallEnd): RunResult<T> {
@@ -352,26 +292,6 @@ class LocalRunner<T extends GraphTypes> implements Runner<T> {
       }),
     );
   }
-}
-
-function noCheckpointer(): GraphError {
-  return new GraphError("GraphValueError", "the runner keeps no checkpoints", "MISSING_CHECKPOINTER");
-}
-
-function plainCommand({ update, goto }: OutsideCommand): OutsideCommand {
-  return {
-    ...(update !== undefined && { update: plain(update, "update") }),
-    ...(goto !== undefined && { goto: plain(goto, "goto") }),
-  };
-}
-
-/** The older run, so that what comes from it gets ids of its own. */
-function onOwnBranch(checkpoint: Checkpoint, requestId: string): Checkpoint {
-  const root = checkpoint.frames[""]!;
-  return {
-    ...checkpoint,
-    frames: { ...checkpoint.frames, "": { ...root, branch: branchOf(checkpoint, requestId) } },
-  };
 }
 
 /** Runs a graph in this process, without Temporal: for tests, for scripts, and for looking at what a graph does. */

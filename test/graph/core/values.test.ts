@@ -234,6 +234,7 @@ describe("checking a value by its schema", () => {
     ["one in a definition", { $defs: { a: { not: { color: "red" } } } }, "it.a.not has the schema keyword"],
     ["a reference to nothing", { $ref: "#/$defs/a" }, 'refers to "#/$defs/a"'],
     ["a reference to elsewhere", { $ref: "other.json" }, 'refers to "other.json"'],
+    ["a pattern that is none", { pattern: "(" }, 'has the pattern "("'],
     ["an unknown type", { type: ["number", "date"] }, 'has the type "date"'],
     ["what isn't a schema", { items: 1 }, "it.items is 1; a JSON Schema is an object or a boolean"],
   ])("refuses a schema with %s", (_what, jsonSchema, message) => {
