@@ -39,9 +39,9 @@ export interface ApiRig {
   /** Each log line, for what must not stand in one. */
   readonly logLines: readonly string[];
   /** Hands in a batch; `key` is the idempotency key. */
-  submit(id: string, key: string, body: unknown): ReturnType<typeof answerOf>;
-  get(id: string, url: string): ReturnType<typeof answerOf>;
-  decide(id: string, reviewId: string, body: unknown): ReturnType<typeof answerOf>;
+  submit(id: string, key: string, body: unknown): Promise<Answer>;
+  get(id: string, url: string): Promise<Answer>;
+  decide(id: string, reviewId: string, body: unknown): Promise<Answer>;
   /** Rows of each table that the API writes to. */
   countRows(): Promise<Readonly<Record<(typeof written)[number], number>>>;
 }
@@ -101,6 +101,8 @@ export function apiRig({ openBatchesMax = 4 } = {}): ApiRig {
 }
 
 type Injected = Awaited<ReturnType<Api["inject"]>>;
+
+export type Answer = ReturnType<typeof answerOf>;
 
 export function answerOf(response: Injected) {
   const { statusCode: status, headers } = response;

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "vitest";
+import { putPayload } from "../../../adapters/ledger/payloads/put-payload.js";
+import { openTicket, type TicketOpening } from "../../../adapters/ledger/tickets/open-ticket.js";
+import { readTicket } from "../../../adapters/ledger/tickets/read-ticket.js";
+import { shiftLedgerClock } from "../../support/database.js";
+import { answerOf, apiRig, as, problem } from "./api-rig.js";
+
+const rig = apiRig();
+const fingerprint = "a".repeat(64);
+const content = { number: "R-1", grossMinor: 119_000 };
+let opened = 0;
+
+/** Opens a review of its own, in which `sue` handed in the invoice. */
+async function review(change: Partial<TicketOpening> = {}): Promise<string> {
+  opened += 1;
+  const ticketId = `review:batch-${opened}:invoice:1`;
+  const payloadDigest = await putPayload(rig.database.ledger, "extracted-invoice", content);
+  await rig.database.ledger.transaction().execute((transaction) =>
+    openTicket(transaction, {
+      ticketId,
+      kind: "invoice-review",
+      tenant: "north",
+      subject: `batch-${opened}:invoice`,
+      revision: 2,
+      fingerprint,
+      payloadDigest,
+      workflowId: `invoice:${opened}`,
+      approvalsNeeded: 1,
+      excludedVoters: ["sue"],
+      deadlineAt: new Date(Date.now() + 3_600_000),
+      notify: [],
+      ...change,
+    }),
+  );
+  return ticketId;
+}
+
+const decision = (decisionId: string, change: object = {}) => ({
+  decisionId,
+  decision: "approve",
+  revision: 2,
+  fingerprint,
+  ...change,
+});
+
+async function stateOf(reviewId: string) {
+  return (await readTicket(rig.database.ledger, reviewId))?.state;
+}
+
+async function hints(reviewId: string): Promise<number> {
+  const rows = await rig.database.ledger
+    .selectFrom("outbox")
+    .select("id")
+    .where("message_key", "=", `hint:${reviewId}:closed`)
+    .execute();
+  return rows.length;
+}
+
+test("an open review is listed for its tenant, and shown with what will be posted", async () => {
+  const id = await review();
+  const listed = await rig.get("ann", "/api/reviews");
+  expect(listed.body["reviews"]).toContainEqual(
+    expect.objectContaining({ reviewId: id, state: "open", revision: 2, fingerprint, approvalsNeeded: 1 }),
+  );
+  expect((await rig.get("rob", "/api/reviews")).body).toEqual({ reviews: [] });
+  expect(await rig.get("ops", `/api/reviews/${id}`)).toMatchObject({
+    status: 200,
+    body: { reviewId: id, content, decisions: [] },
+  });
+});
+
+test("an approval closes the review, and its hint is written with it", async () => {
+  const id = await review();
+  const before = await rig.countRows();
+  expect(await rig.decide("ann", id, decision("d"))).toMatchObject({
+    status: 200,
+    body: { answer: "decided", state: "approved" },
+  });
+  expect([await stateOf(id), await hints(id)]).toEqual(["approved", 1]);
+  expect(await rig.countRows()).toEqual({
+    ...before,
+    ticket_votes: before.ticket_votes + 1,
+    outbox: before.outbox + 1,
+  });
+  expect((await rig.get("bob", `/api/reviews/${id}`)).body["decisions"]).toEqual([
+    { caller: "ann", decision: "approve" },
+  ]);
+});
+
+test("a double click gets the first answer, also after others have ended the review", async () => {
+  const id = await review({ approvalsNeeded: 2 });
+  const clicks = await Promise.all([1, 2, 3].map(() => rig.decide("ann", id, decision("d"))));
+  for (const { body } of clicks)
+    expect(body).toEqual({ answer: "counted", approvals: 1, approvalsNeeded: 2 });
+  expect((await rig.decide("bob", id, decision("e"))).body).toEqual({ answer: "decided", state: "approved" });
+  expect((await rig.decide("ann", id, decision("d"))).body).toEqual(clicks[0]?.body);
+  expect(await hints(id)).toBe(1);
+});
+
+test("two approvers at once: both count, one of them ends it", async () => {
+  const id = await review({ approvalsNeeded: 2 });
+  const answers = await Promise.all([
+    rig.decide("ann", id, decision("a")),
+    rig.decide("bob", id, decision("b")),
+  ]);
+  expect(answers.map(({ body }) => body["answer"]).sort()).toEqual(["counted", "decided"]);
+  expect([await stateOf(id), await hints(id)]).toEqual(["approved", 1]);
+});
+
+test("a refused decision keeps its first answer", async () => {
+  const id = await review();
+  const wrong = decision("w", { revision: 1 });
+  const first = await rig.decide("ann", id, wrong);
+  await rig.decide("ann", id, decision("right"));
+  expect(await rig.decide("ann", id, wrong)).toMatchObject({ status: first.status, body: first.body });
+});
+
+describe("a decision that doesn't count", () => {
+  const cases: readonly [string, string, object, ReturnType<typeof problem>][] = [
+    [
+      "for another revision",
+      "ann",
+      { revision: 3 },
+      problem("ReviewMismatch", 409, { field: "revision", expected: 2, offered: 3 }),
+    ],
+    [
+      "for other content",
+      "ann",
+      { fingerprint: "b".repeat(64) },
+      problem("ReviewMismatch", 409, { field: "fingerprint", expected: fingerprint }),
+    ],
+    ["by another tenant's reviewer", "rob", {}, problem("NotAllowed", 403)],
+    ["by a submitter", "sam", {}, problem("NotAllowed", 403)],
+    ["by an operator", "ops", {}, problem("NotAllowed", 403)],
+    ["of an unknown kind", "ann", { decision: "maybe" }, problem("InvalidRequest", 400)],
+    ["with a wrong fingerprint", "ann", { fingerprint: "b" }, problem("InvalidRequest", 400)],
+    ["with a field of its own", "ann", { voter: "bob" }, problem("InvalidRequest", 400)],
+  ];
+
+  test.each(cases)("%s", async (_, who, change, expected) => {
+    const id = await review();
+    expect(await rig.decide(who, id, decision("d", change))).toMatchObject(expected);
+    expect([await stateOf(id), await hints(id)]).toEqual(["open", 0]);
+    // And it is in nobody's way.
+    expect((await rig.decide("bob", id, decision("e"))).body["answer"]).toBe("decided");
+  });
+
+  test("by whoever handed the invoice in, though a reviewer", async () => {
+    const id = await review({ excludedVoters: ["max"] });
+    expect(await rig.decide("max", id, decision("d"))).toMatchObject(problem("NotAllowed", 403));
+    expect([await stateOf(id), await hints(id)]).toEqual(["open", 0]);
+  });
+
+  test("without a key, or with a key of nobody", async () => {
+    const id = await review();
+    const before = await rig.countRows();
+    for (const headers of [{}, { authorization: "Bearer nobody" }]) {
+      const response = await rig.app.inject({
+        method: "POST",
+        url: `/api/reviews/${id}/decisions`,
+        headers,
+        payload: decision("d"),
+      });
+      expect(answerOf(response)).toMatchObject(problem("Unauthenticated", 401));
+    }
+    expect(await rig.countRows()).toEqual(before);
+  });
+
+  test("twice by one person, under two ids", async () => {
+    const id = await review({ approvalsNeeded: 2 });
+    await rig.decide("ann", id, decision("d"));
+    expect(await rig.decide("ann", id, decision("e"))).toMatchObject(
+      problem("AlreadyDecided", 409, { decisionId: "d" }),
+    );
+    expect(await rig.decide("ann", id, decision("f", { decision: "reject" }))).toMatchObject(
+      problem("AlreadyDecided", 409, { decisionId: "d", decision: "approve" }),
+    );
+    expect(await stateOf(id)).toBe("open");
+  });
+
+  test("under an id that stands for another decision", async () => {
+    const id = await review({ approvalsNeeded: 2 });
+    await rig.decide("ann", id, decision("d"));
+    const before = await rig.countRows();
+    expect(await rig.decide("ann", id, decision("d", { decision: "reject" }))).toMatchObject(
+      problem("DecisionIdReused", 409, { field: "decision" }),
+    );
+    expect(await rig.decide("bob", id, decision("d"))).toMatchObject(
+      problem("DecisionIdReused", 409, { field: "voter" }),
+    );
+    expect(await rig.countRows()).toEqual(before);
+  });
+
+  test("after a rejection", async () => {
+    const id = await review({ approvalsNeeded: 2 });
+    const rejected = await rig.decide("ann", id, decision("d", { decision: "reject" }));
+    expect(rejected.body).toEqual({ answer: "decided", state: "rejected" });
+    expect(await rig.decide("bob", id, decision("e"))).toMatchObject(
+      problem("ReviewClosed", 409, { state: "rejected" }),
+    );
+    expect([await stateOf(id), await hints(id)]).toEqual(["rejected", 1]);
+  });
+});
+
+test("after the deadline by the ledger's clock the answer is expired, and the workflow is told once", async () => {
+  const id = await review({ deadlineAt: new Date(Date.now() + 60_000) });
+  await shiftLedgerClock(rig.database.ledger, 61_000);
+  try {
+    expect(await rig.decide("ann", id, decision("d"))).toMatchObject(problem("ReviewExpired", 409));
+    expect(await rig.decide("ann", id, decision("d"))).toMatchObject(problem("ReviewExpired", 409));
+    expect(await rig.decide("bob", id, decision("e"))).toMatchObject(problem("ReviewExpired", 409));
+    expect([await stateOf(id), await hints(id)]).toEqual(["expired", 1]);
+  } finally {
+    await shiftLedgerClock(rig.database.ledger, 0);
+  }
+});
+
+test.each(["nothing", "%00", "review:x:y:1"])("the review %s is unknown", async (id) => {
+  const decided = await rig.app.inject({
+    method: "POST",
+    url: `/api/reviews/${id}/decisions`,
+    headers: as("ann"),
+    payload: decision("d"),
+  });
+  expect(answerOf(decided)).toMatchObject(problem("UnknownReview", 404));
+  expect(await rig.get("ann", `/api/reviews/${id}`)).toMatchObject(problem("UnknownReview", 404));
+});
+
+test("a ticket that is no review of an invoice isn't shown or decided here", async () => {
+  const id = await review({ kind: "remediation" });
+  expect(await rig.get("ann", `/api/reviews/${id}`)).toMatchObject(problem("UnknownReview", 404));
+  expect(await rig.decide("ann", id, decision("d"))).toMatchObject(problem("UnknownReview", 404));
+  expect(await stateOf(id)).toBe("open");
+});
