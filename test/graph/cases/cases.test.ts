@@ -24,7 +24,7 @@ describe("the conformance cases", () => {
     );
     expect(out).toContain("A node whose question is still open has nothing new to do");
     expect(code).toBe(0);
-  });
+  }, 120_000);
 
   it("hold on LangGraph.js, which they were measured on", async () => {
     const { code, out } = await run(folder, "--engine", "langgraph");
@@ -32,7 +32,7 @@ describe("the conformance cases", () => {
       "189 cases on langgraph against expected: 189 equal, 0 with stated differences only, 0 with others\n",
     );
     expect(code).toBe(0);
-  });
+  }, 120_000);
 });
 
 describe("graph:cases", () => {
