@@ -36,7 +36,7 @@ function testedNothing({ fault, history }: CaseEvidence): Judgement | undefined 
   if (victim.signal !== "SIGKILL")
     return {
       verdict: "vacuous",
-      detail: `process ${victim.pid} ended by ${victim.signal ?? "itself"}, not SIGKILL`,
+      detail: `process ${victim.pid} was not reaped by the lab with SIGKILL (${victim.signal ?? "no signal"}); is it started through a wrapper?`,
     };
   if (!victim.connectionsBroken)
     return { verdict: "vacuous", detail: `process ${victim.pid} died but the held connections live on` };

@@ -1,5 +1,5 @@
 /** The invoice process as the crash lab tests it. */
-import type { WorkflowHandle } from "@temporalio/client";
+import { WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
 import { defineCrashLab, type Standing, type Story } from "../../crash-lab/lab-definition.js";
 import { packageRoot } from "../../platform/index.js";
 import { batchWorkflowId, invoiceWorkflowId } from "../../workflows/invoice-approval/keys.js";
@@ -79,16 +79,14 @@ async function workflowEnded(
   signal: AbortSignal,
 ): Promise<Standing> {
   const handle = client.workflow.getHandle(workflowId);
-  const closed = handle.result().then(
-    (): Standing => ({ state: "closed" }),
+  try {
+    // Without the signal the question would be asked on, also when nobody is there any more to hear the answer.
+    await client.connection.withAbortSignal(signal, () => handle.result());
+  } catch (error) {
     // A failed workflow has ended too; whether it should have is for its effects and invariants to say.
-    (): Standing => ({ state: "closed" }),
-  );
-  const aborted = new Promise<undefined>((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
-  return (await Promise.race([closed, aborted])) ?? standingOf(handle);
+    if (!(error instanceof WorkflowFailedError)) return standingOf(handle);
+  }
+  return { state: "closed" };
 }
 
 async function standingOf(handle: WorkflowHandle): Promise<Standing> {

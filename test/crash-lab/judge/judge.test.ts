@@ -47,6 +47,36 @@ describe("a case that tested nothing is never green", () => {
     expect(verdictOf(victim({ signal: "SIGTERM" }))).toBe("vacuous"));
   test("another process died than the one that owns the connections", () =>
     expect(verdictOf(victim({ connectionsBroken: false }))).toBe("vacuous"));
+  describe("a lost activity was done by another", () => {
+    const task = {
+      workflowId: "w",
+      activityId: "3",
+      activityType: "postInvoice",
+      attempt: 1,
+      identity: "worker@41",
+    };
+    const started = (attempt: number, identity: string) => ({
+      history: [
+        {
+          workflowId: "w",
+          eventId: 9,
+          at: "2026-01-01T00:00:00.000Z",
+          type: "ACTIVITY_TASK_STARTED",
+          activityId: "3",
+          attempt,
+          identity,
+        },
+      ],
+    });
+    const lost = victim({ lostTasks: [task] });
+    test("by a second attempt of another worker", () =>
+      expect(verdictOf({ ...lost, ...started(2, "worker@42") })).toBe("once"));
+    test("by nobody yet, which says nothing", () => expect(verdictOf(lost)).toBe("once"));
+    test("by the very process that should be dead", () =>
+      expect(verdictOf({ ...lost, ...started(2, "worker@41") })).toBe("vacuous"));
+    test("in the first attempt, so that it was never lost", () =>
+      expect(verdictOf({ ...lost, ...started(1, "worker@42") })).toBe("vacuous"));
+  });
   test("a missing journal does not hide that", () =>
     expect(verdictOf({ ...fault({ fired: false }), effects: [] })).toBe("vacuous"));
 });
