@@ -28,25 +28,22 @@ export async function advance<Request extends JsonValue, Receipt extends JsonVal
 ): Promise<Step<Receipt>> {
   runtime.signal.throwIfAborted();
   const askedAt = runtime.now();
+  const fingerprint = fingerprintOf(call.request, call.projection);
   const { fresh, operation } = await call.journal.intend({
     ...runtime.entrant,
     // With keys, a send that may have been made costs nothing but the same send again.
     andSubmit: call.provider.policy.honoursKeys,
     key: call.key,
     provider: call.provider.name,
-    fingerprint: fingerprintOf(call.request, call.projection),
+    fingerprint,
     repair: call.repair ?? 0,
     owner: call.owner ?? null,
   });
   if (isRepair(call, operation)) {
     return openTry(call, runtime, operation, "repair", "repaired by the caller");
   }
-  if (!matchesFingerprint(operation.try.fingerprint, call.request, call.projection)) {
-    throw new OperationConflict(
-      call.key,
-      operation.try.fingerprint,
-      fingerprintOf(call.request, call.projection),
-    );
+  if (!matchesFingerprint(operation.try.fingerprint, call.request, call.projection, fingerprint)) {
+    throw new OperationConflict(call.key, operation.try.fingerprint, fingerprint);
   }
   switch (operation.state) {
     case "confirmed":

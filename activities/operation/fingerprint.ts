@@ -48,12 +48,18 @@ export function fingerprintOf<Request>(
  *
  * A version that isn't declared any more can't be compared, and counts as different: a false conflict stops and is
  * seen, a false match sends.
+ *
+ * @param current the request's fingerprint under `projection`, where the caller has it: making it is the costly part.
  */
 export function matchesFingerprint<Request>(
   stored: Fingerprint,
   request: Request,
   projection: BusinessProjection<Request>,
+  current?: Fingerprint,
 ): boolean {
+  if (current !== undefined && current.version === stored.version) {
+    return current.digest === stored.digest;
+  }
   const declared = [projection, ...(projection.earlier ?? [])];
   const same = declared.find((candidate) => candidate.version === stored.version);
   return same !== undefined && fingerprintOf(request, same).digest === stored.digest;

@@ -106,13 +106,16 @@ interface Grace {
 /** Begins when the caller cancels, and ends `graceMs` later. */
 function graceAfter(runtime: Runtime): Grace {
   const isOver = new AbortController();
-  const ended = new AbortController();
-  const over = new Promise<void>((resolve) => {
-    isOver.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  let ended: AbortController | undefined; // of a grace that has begun; an abort nobody waits for costs too
+  let finish!: () => void;
+  const over = new Promise<void>((resolve) => (finish = resolve));
   const begin = () => {
+    ended = new AbortController();
     runtime.sleep(runtime.graceMs, ended.signal).then(
-      () => isOver.abort(new Error("cancelled, and the grace is over")),
+      () => {
+        isOver.abort(new Error("cancelled, and the grace is over"));
+        finish();
+      },
       () => undefined, // ended before the grace was over
     );
   };
@@ -125,7 +128,7 @@ function graceAfter(runtime: Runtime): Grace {
     over,
     end() {
       runtime.signal.removeEventListener("abort", begin);
-      ended.abort();
+      ended?.abort();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 
 import {
   reasonsAReceiptAnswers,
@@ -6,11 +6,11 @@ import {
   type Receipt,
 } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
-import { prepared } from "../prepared-statements.js";
+import { fixedStatement } from "../fixed-statement.js";
 import { withRetry } from "../retryable.js";
 import { read } from "./read.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
-import { json, parkAnswers, recordEvent } from "./statement.js";
+import { parkAnswers, recordEvent } from "./statement.js";
 
 /**
  * Any state → `confirmed`, by any epoch, or → `parked` when the receipt contradicts what is known:
@@ -40,46 +40,67 @@ export async function confirm(
 }
 
 async function write(ledger: Ledger, receipt: Receipt): Promise<OperationSnapshot | undefined> {
-  const given = json(receipt.receipt);
-  const { rows } = await sql<SnapshotRow>`${prepared}
+  const { key, epoch, tryNumber, outcome, attempt, worker } = receipt;
+  const rows = await update(ledger, {
+    key,
+    epoch,
+    tryNumber,
+    outcome,
+    receipt: receipt.receipt,
+    attempt,
+    worker,
+  });
+  return rows[0] === undefined ? undefined : toSnapshot(rows[0]);
+}
+
+const update = fixedStatement<Receipt, SnapshotRow>(
+  {
+    key: "text",
+    epoch: "integer",
+    tryNumber: "integer",
+    outcome: "text",
+    receipt: "jsonb",
+    attempt: "integer",
+    worker: "text",
+  },
+  (given) => sql`
     with changed as (
       update operations o
-      set state = case when ${fits(receipt.tryNumber)} then 'confirmed' else 'parked' end,
-          parked_reason = case when ${fits(receipt.tryNumber)} then null
+      set state = case when ${fits(given.tryNumber)} then 'confirmed' else 'parked' end,
+          parked_reason = case when ${fits(given.tryNumber)} then null
                                when o.receipt is null then coalesce(o.parked_reason, 'other-receipt')
                                else 'other-receipt' end,
-          outcome = coalesce(o.outcome, ${receipt.outcome}), receipt = coalesce(o.receipt, ${given}),
+          outcome = coalesce(o.outcome, ${given.outcome}), receipt = coalesce(o.receipt, ${given.receipt}),
           changed_at = ledger_now()
-      where o.key = ${receipt.key} and (o.receipt is null or o.receipt <> ${given})
+      where o.key = ${given.key} and (o.receipt is null or o.receipt <> ${given.receipt})
       returning o.*
     ), event as (
-      ${recordEvent("confirm", receipt, {
-        why: "a receipt",
-        detail: { receipt: receipt.receipt, tryNumber: receipt.tryNumber },
-        epoch: receipt.epoch,
+      ${recordEvent("confirm", given, {
+        why: sql.lit("a receipt"),
+        detailExpression: sql`jsonb_build_object('receipt', ${given.receipt}, 'tryNumber', ${given.tryNumber})`,
+        epoch: given.epoch,
       })}
     ), answered as (
       update recovery_queue q
-      set answered_at = ledger_now(), answered_by = ${receipt.worker}, answer = '{"answer":"receipt"}'
+      set answered_at = ledger_now(), answered_by = ${given.worker}, answer = '{"answer":"receipt"}'
       from changed
       where changed.state = 'confirmed' and q.subject_kind = 'operation' and q.subject = changed.key
         and q.answered_at is null
     ), question as (
       insert into recovery_queue (subject_kind, subject, reason, evidence, answers, opened_at)
       select 'operation', key, parked_reason,
-             jsonb_build_object('stored', receipt, 'given', ${given}, 'givenByTry', ${receipt.tryNumber}::integer,
+             jsonb_build_object('stored', receipt, 'given', ${given.receipt}, 'givenByTry', ${given.tryNumber},
                                 'currentTry', try_number),
              ${parkAnswers}, ledger_now()
       from changed where state = 'parked'
       on conflict (subject_kind, subject) where answered_at is null do nothing
     )
     select ${snapshotColumns}
-    from changed o join operation_tries t on t.key = o.key and t.number = o.try_number`.execute(ledger);
-  return rows[0] === undefined ? undefined : toSnapshot(rows[0]);
-}
+    from changed o join operation_tries t on t.key = o.key and t.number = o.try_number`,
+);
 
 /** In terms of the row before the change: nothing stands against the receipt. */
-function fits(tryNumber: number) {
+function fits(tryNumber: RawBuilder<number>): RawBuilder<boolean> {
   return sql`(
     o.receipt is null
     and (o.state <> 'parked' or o.parked_reason in (${sql.join(reasonsAReceiptAnswers.map((reason) => sql.lit(reason)))}))

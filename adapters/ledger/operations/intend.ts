@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Intention, OperationSnapshot } from "../../../activities/operation/journal.js";
 import { providerKeyOf } from "../../../activities/operation/keys.js";
 import type { Ledger } from "../database.js";
-import { prepared } from "../prepared-statements.js";
+import { fixedStatement } from "../fixed-statement.js";
 import { withRetry } from "../retryable.js";
 import { read } from "./read.js";
 import { ownerThatAllows } from "./submit.js";
@@ -49,37 +49,87 @@ async function insertOrLook(
   ledger: Ledger,
   intention: Intention,
 ): Promise<(SnapshotRow & { readonly fresh: boolean }) | undefined> {
-  const { key, provider, fingerprint, repair, owner, andSubmit } = intention;
-  const { rows } = await sql<SnapshotRow & { readonly fresh: boolean }>`${prepared}
-    with owner as materialized (
-      ${ownerThatAllows(owner)}
-    ), moment as materialized (
-      select at, case when ${andSubmit}::boolean and exists (select from owner) then at end as submitted_at
-      from (select ledger_now() as at) as clock
-    ), changed as (
-      insert into operations (key, provider, state, epoch, try_number, owner_id, generation, submitted_at,
-                              submitted_epoch, uncertain_since, created_at, changed_at)
-      select ${key}, ${provider}, case when submitted_at is null then 'intended' else 'submitting' end, 1, 1,
-             ${owner?.id ?? null}::text, ${owner?.generation ?? null}::integer, submitted_at,
-             case when submitted_at is not null then 1 end, submitted_at, at, at
-      from moment
-      on conflict (key) do nothing
-      returning *
-    ), opened as (
-      insert into operation_tries
-        (key, number, provider_key, fingerprint, projection_version, repair, opened_for, opened_at,
-         first_submitted_at)
-      select key, 1, ${providerKeyOf(key, 1)}::text, ${fingerprint.digest}::text, ${fingerprint.version}::integer,
-             ${repair}::integer, 'first', created_at, submitted_at
-      from changed
-      returning *
-    ), event as (
-      ${recordEvent("intend", intention, { why: andSubmit ? "asked for, and about to send" : "asked for" })}
-    )
-    select true as fresh, ${snapshotColumns} from changed o join opened t on t.key = o.key
-    union all
-    select false as fresh, ${snapshotColumns}
-    from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
-    where o.key = ${key}`.execute(ledger);
+  const { key, provider, fingerprint, repair, owner, andSubmit, attempt, worker } = intention;
+  const rows = await (owner === null ? write.unowned : write.owned)(ledger, {
+    andSubmit,
+    key,
+    provider,
+    ownerId: owner?.id ?? null,
+    generation: owner?.generation ?? null,
+    providerKey: providerKeyOf(key, 1),
+    digest: fingerprint.digest,
+    projectionVersion: fingerprint.version,
+    repair,
+    attempt,
+    worker,
+  });
   return rows[0];
+}
+
+interface Written {
+  readonly andSubmit: boolean;
+  readonly key: string;
+  readonly provider: string;
+  readonly ownerId: string | null;
+  readonly generation: number | null;
+  readonly providerKey: string;
+  readonly digest: string;
+  readonly projectionVersion: number;
+  readonly repair: number;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+/** Most operations have no owner, and no generation to lock; so there are two texts. */
+const write = { owned: statement(true), unowned: statement(false) };
+
+function statement(isOwned: boolean) {
+  return fixedStatement<Written, SnapshotRow & { readonly fresh: boolean }>(
+    {
+      andSubmit: "boolean",
+      key: "text",
+      provider: "text",
+      ownerId: "text",
+      generation: "integer",
+      providerKey: "text",
+      digest: "text",
+      projectionVersion: "integer",
+      repair: "integer",
+      attempt: "integer",
+      worker: "text",
+    },
+    (given) => sql`
+      with owner as materialized (
+        ${isOwned ? ownerThatAllows(given) : sql`select 1`}
+      ), moment as materialized (
+        select at, case when ${given.andSubmit} and exists (select from owner) then at end as submitted_at
+        from (select ledger_now() as at) as clock
+      ), changed as (
+        insert into operations (key, provider, state, epoch, try_number, owner_id, generation, submitted_at,
+                                submitted_epoch, uncertain_since, created_at, changed_at)
+        select ${given.key}, ${given.provider}, case when submitted_at is null then 'intended' else 'submitting' end,
+               1, 1, ${given.ownerId}, ${given.generation}, submitted_at,
+               case when submitted_at is not null then 1 end, submitted_at, at, at
+        from moment
+        on conflict (key) do nothing
+        returning *
+      ), opened as (
+        insert into operation_tries
+          (key, number, provider_key, fingerprint, projection_version, repair, opened_for, opened_at,
+           first_submitted_at)
+        select key, 1, ${given.providerKey}, ${given.digest}, ${given.projectionVersion}, ${given.repair}, 'first',
+               created_at, submitted_at
+        from changed
+        returning *
+      ), event as (
+        ${recordEvent("intend", given, {
+          why: sql`case when ${given.andSubmit} then 'asked for, and about to send' else 'asked for' end`,
+        })}
+      )
+      select true as fresh, ${snapshotColumns} from changed o join opened t on t.key = o.key
+      union all
+      select false as fresh, ${snapshotColumns}
+      from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
+      where o.key = ${given.key}`,
+  );
 }

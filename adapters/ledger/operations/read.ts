@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { OperationSnapshot } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
-import { prepared } from "../prepared-statements.js";
+import { fixedStatement } from "../fixed-statement.js";
 import { withRetry } from "../retryable.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 
@@ -14,13 +14,14 @@ import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
  * ```
  */
 export async function read(ledger: Ledger, key: string): Promise<OperationSnapshot | null> {
-  const { rows } = await withRetry(
-    () =>
-      sql<SnapshotRow>`${prepared}
-        select ${snapshotColumns}
-        from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
-        where o.key = ${key}`.execute(ledger),
-    { readBack: "repeatable" },
-  );
+  const rows = await withRetry(() => select(ledger, { key }), { readBack: "repeatable" });
   return rows[0] === undefined ? null : toSnapshot(rows[0]);
 }
+
+const select = fixedStatement<{ readonly key: string }, SnapshotRow>(
+  { key: "text" },
+  ({ key }) => sql`
+    select ${snapshotColumns}
+    from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
+    where o.key = ${key}`,
+);

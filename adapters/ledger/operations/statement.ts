@@ -21,22 +21,32 @@ export function json(value: JsonValue | null): RawBuilder<JsonValue> {
   return sql`${value === null ? null : JSON.stringify(value)}::jsonb`;
 }
 
+/** A value, or an expression that gives it: a statement whose text is fixed has the place of a parameter there. */
+type Given<Value> = Value | RawBuilder<Value>;
+
 export interface EventText {
-  readonly why: string;
+  readonly why: Given<string>;
   readonly detail?: JsonValue;
+  /** In place of `detail`, where the text is fixed. */
+  readonly detailExpression?: RawBuilder<unknown>;
   /** Default: the operation's; given where an old epoch may write. */
-  readonly epoch?: number;
+  readonly epoch?: Given<number>;
 }
 
 /**
  * One event for each row of the part called `changed`. In the same statement as the change, so there is no change
  * without its event and no event without its change.
  */
-export function recordEvent(verb: Verb, entrant: Entrant, text: EventText): RawBuilder<unknown> {
+export function recordEvent(
+  verb: Verb,
+  entrant: { readonly [Name in keyof Entrant]: Given<Entrant[Name]> },
+  text: EventText,
+): RawBuilder<unknown> {
+  const detail = text.detail === undefined ? sql`null::jsonb` : json(text.detail);
   return sql`
     insert into operation_events (key, at, verb, state, epoch, try_number, attempt, worker, why, detail)
     select key, ledger_now(), ${sql.lit(verb)}, state, ${text.epoch === undefined ? sql`epoch` : sql`${text.epoch}::integer`},
-           try_number, ${entrant.attempt}::integer, ${entrant.worker}::text, ${text.why}::text, ${json(text.detail ?? null)}
+           try_number, ${entrant.attempt}::integer, ${entrant.worker}::text, ${text.why}::text, ${text.detailExpression ?? detail}
     from changed`;
 }
 

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 
 import type { Claim, OperationSnapshot, Owner, Stale } from "../../../activities/operation/journal.js";
 import type { Ledger } from "../database.js";
-import { prepared } from "../prepared-statements.js";
+import { fixedStatement } from "../fixed-statement.js";
 import { read } from "./read.js";
 import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 import { inStateBefore, once, recordEvent, stale } from "./statement.js";
@@ -49,43 +49,78 @@ export async function submit(
 }
 
 /** One row when a submission is allowed, with the owner's row held against a fence until the transaction ends. */
-export function ownerThatAllows(owner: Owner | null): RawBuilder<unknown> {
-  return owner === null
-    ? sql`select 1`
-    : sql`select 1 from generations
-          where owner_id = ${owner.id} and generation = ${owner.generation} and state <> 'fenced' for share`;
+export function ownerThatAllows(owner: {
+  readonly ownerId: RawBuilder<string | null>;
+  readonly generation: RawBuilder<number | null>;
+}): RawBuilder<unknown> {
+  return sql`select 1 from generations
+             where owner_id = ${owner.ownerId} and generation = ${owner.generation} and state <> 'fenced' for share`;
 }
 
 /** One row with the operation, one row of nulls when the owner is fenced, or none when stale. */
-type Written = SnapshotRow | { readonly key: null };
+type Answered = SnapshotRow | { readonly key: null };
 
 async function write(
   ledger: Ledger,
   claim: Claim & { readonly owner: Owner | null },
-): Promise<Written | undefined> {
-  const { key, epoch, owner } = claim;
-  const { rows } = await sql<Written>`${prepared}
-    with owner as materialized (
-      ${ownerThatAllows(owner)}
-    ), moment as materialized (
-      select ledger_now() as at
-    ), changed as (
-      update operations o
-      set state = 'submitting', submitted_at = moment.at, submitted_epoch = o.epoch,
-          uncertain_since = coalesce(o.uncertain_since, moment.at),
-          owner_id = ${owner?.id ?? null}, generation = ${owner?.generation ?? null}, changed_at = moment.at
-      from moment
-      where o.key = ${key} and o.epoch = ${epoch} and ${inStateBefore("submit")} and exists (select from owner)
-      returning o.*
-    ), sent as (
-      update operation_tries t set first_submitted_at = coalesce(t.first_submitted_at, changed.submitted_at)
-      from changed where t.key = changed.key and t.number = changed.try_number
-      returning t.*
-    ), event as (
-      ${recordEvent("submit", claim, { why: "about to send" })}
-    )
-    select ${snapshotColumns}
-    from (select where not exists (select from owner) or exists (select from changed)) as answered
-    left join changed o on true left join sent t on true`.execute(ledger);
+): Promise<Answered | undefined> {
+  const { key, epoch, owner, attempt, worker } = claim;
+  const rows = await (owner === null ? statements.unowned : statements.owned)(ledger, {
+    key,
+    epoch,
+    ownerId: owner?.id ?? null,
+    generation: owner?.generation ?? null,
+    attempt,
+    worker,
+  });
   return rows[0];
+}
+
+interface Written {
+  readonly key: string;
+  readonly epoch: number;
+  readonly ownerId: string | null;
+  readonly generation: number | null;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+/** Most operations have no owner, and no generation to lock; so there are two texts. */
+const statements = { owned: statement(true), unowned: statement(false) };
+
+function statement(isOwned: boolean) {
+  return fixedStatement<Written, Answered>(
+    {
+      key: "text",
+      epoch: "integer",
+      ownerId: "text",
+      generation: "integer",
+      attempt: "integer",
+      worker: "text",
+    },
+    (given) => sql`
+      with owner as materialized (
+        ${isOwned ? ownerThatAllows(given) : sql`select 1`}
+      ), moment as materialized (
+        select ledger_now() as at
+      ), changed as (
+        update operations o
+        set state = 'submitting', submitted_at = moment.at, submitted_epoch = o.epoch,
+            uncertain_since = coalesce(o.uncertain_since, moment.at),
+            owner_id = ${given.ownerId}, generation = ${given.generation}, changed_at = moment.at
+        from moment
+        where o.key = ${given.key} and o.epoch = ${given.epoch} and ${inStateBefore("submit")}
+          and exists (select from owner)
+        returning o.*
+      ), sent as (
+        update operation_tries t set first_submitted_at = coalesce(t.first_submitted_at, changed.submitted_at)
+        from changed where t.key = changed.key and t.number = changed.try_number
+        returning t.*
+      ), event as (
+        ${recordEvent("submit", given, { why: sql.lit("about to send") })}
+      )
+      select ${snapshotColumns}
+      from (select where not exists (select from owner) or exists (select from changed)) as answered
+      left join changed o on true left join sent t on true`,
+  );
 }
