@@ -1,6 +1,6 @@
 /** Benchmarks, each with its peer beside it in the same run; figures are ratios, since machines differ. */
 import type { Writable } from "node:stream";
-import { openRun, startDatabase, UserFacingError } from "../../platform/index.js";
+import { openRun, UserFacingError } from "../../platform/index.js";
 
 export interface BenchOptions {
   /** One of `benchNames`; all by default. */
@@ -14,8 +14,7 @@ const benches = {
     const { benchPerform } = await import("./perform.js");
     const run = await openRun({ name: "bench" });
     try {
-      const { url } = await startDatabase(run, { name: "ledger" });
-      return await benchPerform({ databaseUrl: url, ...options });
+      return await benchPerform(run, options);
     } finally {
       await run.close();
     }
