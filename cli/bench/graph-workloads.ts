@@ -4,6 +4,7 @@ import { END, send, START } from "../../graph/core/markers.js";
 import { last, sum } from "../../graph/core/state.js";
 import { createMemoryCheckpointer } from "../../graph/local/memory-checkpointer.js";
 import { createRunner } from "../../graph/local/runner.js";
+import type * as LangGraphModule from "@langchain/langgraph";
 import type { Checkpointer } from "../../graph/local/checkpointer.js";
 
 /** A graph that is the same on both engines, so that the time it takes is the engine's own: its nodes do next to nothing. */
@@ -17,7 +18,7 @@ export interface Workload {
   langgraph(library: LangGraph): () => Promise<void>;
 }
 
-export type LangGraph = typeof import("@langchain/langgraph");
+export type LangGraph = typeof LangGraphModule;
 
 /** One node that runs `steps` times, each in a step of its own. */
 export function loop(steps: number): Workload {
