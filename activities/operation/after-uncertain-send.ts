@@ -102,13 +102,15 @@ export function keyIsAlive(policy: ProviderPolicy, firstSubmittedAt: number, now
 
 /** In how many milliseconds "absent" will mean "did not happen"; 0 when it does. A call still open hasn't begun to settle. */
 function settlesInMs({ policy, submittedAt, now, earlierSender }: UncertainSend): number {
+  if (earlierSender.where === "here" && earlierSender.call === "open") {
+    // It hasn't begun to settle, also where settling takes no time.
+    return policy.settleMs > 0 ? policy.settleMs : askAgainMs;
+  }
   const sinceSubmitted = now - submittedAt;
   const quietForMs =
     earlierSender.where === "elsewhere"
       ? sinceSubmitted
-      : earlierSender.call === "open"
-        ? 0
-        : Math.min(sinceSubmitted, earlierSender.settledAgoMs);
+      : Math.min(sinceSubmitted, earlierSender.settledAgoMs);
   return Math.max(0, policy.settleMs - quietForMs);
 }
 

@@ -134,4 +134,19 @@ describe("after an uncertain send", () => {
       }
     }
   });
+
+  test("a call of our own that is still open is waited for, also where settling takes no time", () => {
+    for (const found of [undefined, "absent"] as const) {
+      const decision = afterUncertainSend({
+        policy: { ...policy("none", true), settleMs: 0 },
+        firstSubmittedAt: sentAt,
+        submittedAt: sentAt,
+        uncertainSince: sentAt,
+        now: sentAt + 5_000,
+        earlierSender: open,
+        ...(found === undefined ? {} : { found }),
+      });
+      expect(decision).toMatchObject({ next: "wait", ms: askAgainMs });
+    }
+  });
 });
