@@ -72,14 +72,14 @@ describe("the core in a bare context", () => {
       "update",
     ]);
     expect(bare.core!.calls.length).toBeGreaterThan(1000);
-  });
+  }, 120_000);
 
   it("makes the same ids on every run", async () => {
     const first = await idsOf(runAll);
     const second = await idsOf(runAll);
     expect(second).toEqual(first);
     expect(first.length).toBeGreaterThan(300);
-  });
+  }, 120_000);
 
   /** All ids that the calls made, each once. */
   async function idsOf(run: () => Promise<unknown>): Promise<string[]> {
