@@ -1,9 +1,13 @@
-import type { Writable } from "node:stream";
 import { passes } from "../../crash-lab/judge/verdicts.js";
 import type { LabProgress, LabResult } from "../../crash-lab/run/run-crash-lab.js";
 
+/** What lines are written to: a stream, or whoever collects them. */
+export interface LineWriter {
+  write(text: string): unknown;
+}
+
 /** A line for each case as it is judged. */
-export function progressTo(stream: Writable): LabProgress {
+export function progressTo(stream: LineWriter): LabProgress {
   return {
     golden: (story, manifest) => void stream.write(`${story}: ${manifest.length} windows found\n`),
     judged: ({ target, judgement }, done, all) =>

@@ -1,13 +1,12 @@
 /** `killproof crash replay <file>`: plays a case again from its schedule file and compares the verdict. */
 import { readFile } from "node:fs/promises";
-import type { Writable } from "node:stream";
 import { runCrashLab, type LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { parseSchedule, type ScheduleFile } from "../../crash-lab/schedule/schedule-file.js";
 import { verbNames, type Verb } from "../../crash-lab/verbs/verb.js";
 import { messageOf, UserFacingError } from "../../platform/errors.js";
 import { repeats } from "./crash.js";
 import { findLab, labNamed } from "./labs.js";
-import { progressTo } from "./progress.js";
+import { progressTo, type LineWriter } from "./progress.js";
 
 export interface ReplayOptions {
   readonly file: string;
@@ -15,8 +14,10 @@ export interface ReplayOptions {
   /** The lab's file, for one that isn't ours. */
   readonly lab?: string;
   readonly repeat?: string;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+  /** False inside a host that handles signals itself; default true. */
+  readonly handleSignals?: boolean;
+  readonly stdout: LineWriter;
+  readonly stderr: LineWriter;
 }
 
 /** @returns 0 when each repetition gave the file's verdict, whichever it is; 1 when one gave another; 2 the lab's own fault */
@@ -34,6 +35,7 @@ export async function replayCase(options: ReplayOptions): Promise<number> {
     // Alone, so that no other run's recovery is part of the case.
     roundSizeMax: 1,
     progress: progressTo(options.stderr),
+    ...(options.handleSignals === undefined ? {} : { handleSignals: options.handleSignals }),
   });
   return compare(schedule, result, options.stdout);
 }
@@ -59,7 +61,7 @@ function onlyFault({ faults }: ScheduleFile, file: string): { window: string; ve
   return { window: first!.window, verb: first!.verb as Verb };
 }
 
-function compare(schedule: ScheduleFile, { report, cases }: LabResult, stdout: Writable): number {
+function compare(schedule: ScheduleFile, { report, cases }: LabResult, stdout: LineWriter): number {
   const found = cases.map(({ judgement }) => judgement.verdict);
   const same = found.filter((verdict) => verdict === schedule.verdict).length;
   const others = [...new Set(found.filter((verdict) => verdict !== schedule.verdict))];
