@@ -51,7 +51,7 @@ export function figuresOf({ latencies, rates }: Measured, goals: Goals): Perform
   return { latency: { bare, performed, ratio }, throughput, goals, meetsGoal };
 }
 
-function percentiles(values: readonly number[]): Percentiles {
+export function percentiles(values: readonly number[]): Percentiles {
   return { p50: percentile(values, 0.5), p95: percentile(values, 0.95) };
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 
+import { sql } from "kysely";
+
 import { operationKey, perform, type OperationJournal } from "../../activities/operation/index.js";
-import { openLedger } from "../../adapters/ledger/database.js";
+import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
 import { migrate } from "../../adapters/ledger/migrate.js";
 import { createOperationJournal } from "../../adapters/ledger/operations/journal.js";
 import { startDatabase, type Run } from "../../platform/index.js";
@@ -9,8 +11,10 @@ import {
   describeFigures,
   figuresOf,
   percentile,
+  percentiles,
   type Goals,
   type Pair,
+  type Percentiles,
   type PerformFigures,
 } from "./perform-figures.js";
 import { startSlowProvider, type BenchRequest, type SlowProvider } from "./slow-provider.js";
@@ -45,6 +49,8 @@ export interface PerformBenchResult extends PerformFigures {
   readonly providerMs: number;
   /** Processor time of this process for each call, in milliseconds, 16 at once; that of the others isn't in it. */
   readonly processorMs: Pair<number>;
+  /** Milliseconds of a commit that writes next to nothing: an operation waits for two, and the disk sets their time. */
+  readonly commit: Percentiles;
 }
 
 export interface PerformBenchOptions {
@@ -70,9 +76,11 @@ export async function benchPerform(
     url,
     applicationName: "killproof-bench",
     poolSize: Math.max(...callsAtOnce),
+    // The pool's end doesn't wait for its sockets, and the server is stopped right after it.
+    onIdleConnectionLost: () => undefined,
   });
   try {
-    const result = await measure(createOperationJournal(ledger), provider);
+    const result = await measure(ledger, provider);
     stdout.write(json ? `${JSON.stringify(result)}\n` : describe(result));
     return result;
   } finally {
@@ -82,7 +90,8 @@ export async function benchPerform(
 
 const names = ["bare", "performed"] as const;
 
-async function measure(journal: OperationJournal, provider: SlowProvider): Promise<PerformBenchResult> {
+async function measure(ledger: Ledger, provider: SlowProvider): Promise<PerformBenchResult> {
+  const journal = createOperationJournal(ledger);
   let made = 0;
   const counted = (call: () => Promise<void>) => async () => {
     made += 1;
@@ -99,7 +108,9 @@ async function measure(journal: OperationJournal, provider: SlowProvider): Promi
     rates: { bare: [] as number[], performed: [] as number[] },
   }));
   const processor = { bare: [] as number[], performed: [] as number[] };
+  const commits: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
+    commits.push(...(await latenciesOf(() => emptyCommit(ledger))));
     for (const name of names) {
       latencies[name].push(...(await latenciesOf(calls[name])));
       for (const at of rates) {
@@ -119,7 +130,17 @@ async function measure(journal: OperationJournal, provider: SlowProvider): Promi
     bare: percentile(processor.bare, 0.5),
     performed: percentile(processor.performed, 0.5),
   };
-  return { node: process.version, providerMs, ...figuresOf({ latencies, rates }, goals), processorMs };
+  return {
+    node: process.version,
+    providerMs,
+    ...figuresOf({ latencies, rates }, goals),
+    processorMs,
+    commit: percentiles(commits),
+  };
+}
+
+async function emptyCommit(ledger: Ledger): Promise<void> {
+  await sql`select pg_logical_emit_message(true, 'bench', '')`.execute(ledger);
 }
 
 const newRequest = (): BenchRequest => ({ reference: randomUUID(), amountMinor: 12_000 });
@@ -175,11 +196,12 @@ async function inLanes(call: () => Promise<void>, atOnce: number, count: number)
 }
 
 function describe(result: PerformBenchResult): string {
-  const { bare, performed } = result.processorMs;
+  const { commit, processorMs } = result;
   return [
     `perform beside the bare call over HTTP, provider of ${result.providerMs} ms in a process of its own`,
     describeFigures(result),
-    `  processor time here, a call: bare ${bare.toFixed(2)} ms; performed ${performed.toFixed(2)} ms`,
+    `  processor time here, a call: bare ${processorMs.bare.toFixed(2)} ms; performed ${processorMs.performed.toFixed(2)} ms`,
+    `  an empty commit of the ledger: p50 ${commit.p50.toFixed(1)} ms, p95 ${commit.p95.toFixed(1)} ms; an operation waits for two`,
     "",
   ].join("\n");
 }

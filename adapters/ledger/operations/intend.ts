@@ -13,8 +13,9 @@ import { recordEvent } from "./statement.js";
 /**
  * none → `intended`, or with `andSubmit` → `submitting` under the guard of `submit`, or what is there already.
  *
- * The insert and the look at what is there are one statement. A rival that inserts between the statement's snapshot
- * and its insert makes both empty; then the row is there, and is read.
+ * Only when the insert made nothing is the row read, in a statement of its own: that is the rarer case, and a look at
+ * what is there in the same statement cost each new operation its share. The insert has waited for a rival's commit,
+ * so the row is there then.
  *
  * A lost answer is repaired by repeating: the row is then found as if a rival had made it, and taken over.
  *
@@ -22,7 +23,7 @@ import { recordEvent } from "./statement.js";
  * with changed as (insert into operations (…) select $1, … on conflict (key) do nothing returning *),
  *      opened as (insert into operation_tries (…) select … from changed returning *),
  *      event as (insert into operation_events (…) select … from changed)
- * select true as fresh, … from changed join opened union all select false, … where key = $1
+ * select … from changed join opened
  * ```
  */
 export async function intend(
@@ -31,9 +32,9 @@ export async function intend(
 ): Promise<{ readonly fresh: boolean; readonly operation: OperationSnapshot }> {
   return withRetry(
     async () => {
-      const row = await insertOrLook(ledger, intention);
+      const row = await insert(ledger, intention);
       if (row !== undefined) {
-        return { fresh: row.fresh, operation: toSnapshot(row) };
+        return { fresh: true, operation: toSnapshot(row) };
       }
       const operation = await read(ledger, intention.key);
       if (operation === null) {
@@ -45,10 +46,7 @@ export async function intend(
   );
 }
 
-async function insertOrLook(
-  ledger: Ledger,
-  intention: Intention,
-): Promise<(SnapshotRow & { readonly fresh: boolean }) | undefined> {
+async function insert(ledger: Ledger, intention: Intention): Promise<SnapshotRow | undefined> {
   const { key, provider, fingerprint, repair, owner, andSubmit, attempt, worker } = intention;
   const rows = await (owner === null ? write.unowned : write.owned)(ledger, {
     andSubmit,
@@ -84,7 +82,7 @@ interface Written {
 const write = { owned: statement(true), unowned: statement(false) };
 
 function statement(isOwned: boolean) {
-  return fixedStatement<Written, SnapshotRow & { readonly fresh: boolean }>(
+  return fixedStatement<Written, SnapshotRow>(
     {
       andSubmit: "boolean",
       key: "text",
@@ -126,10 +124,6 @@ function statement(isOwned: boolean) {
           why: sql`case when ${given.andSubmit} then 'asked for, and about to send' else 'asked for' end`,
         })}
       )
-      select true as fresh, ${snapshotColumns} from changed o join opened t on t.key = o.key
-      union all
-      select false as fresh, ${snapshotColumns}
-      from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
-      where o.key = ${given.key}`,
+      select ${snapshotColumns} from changed o join opened t on t.key = o.key`,
   );
 }
