@@ -88,7 +88,12 @@ function restAfterUpdate(work: Working): RunStatus {
     return "done";
   }
   const status = statusOf(work);
-  return status === "running" ? "breakpoint" : status;
+  // A subgraph that the update brought to its end waits for nothing but the next call.
+  return status === "running" || (status === "waiting" && !hasWaits(work)) ? "breakpoint" : status;
+}
+
+function hasWaits(work: Working): boolean {
+  return work.namespaces().some((namespace) => work.frame(namespace)!.head.waits.length > 0);
 }
 
 /** A record as the run takes it: the root has no graph around it that a command could be for. */

@@ -159,6 +159,20 @@ describe("plan and apply", () => {
     expect(apply(program, checkpoint, [outcome]).checkpoint).toEqual(checkpoint);
   });
 
+  it("take a task's first result and leave out a second", () => {
+    const { checkpoint } = start(program, undefined, {}, { requestId: "q", run: "run" });
+    const [task] = plan(program, checkpoint);
+    const gives = (log: string) =>
+      ({
+        namespace: "",
+        taskId: task!.id,
+        record: { status: "done", result: { writes: [["log", log]], goto: [], sends: [], waits: [] } },
+      }) as const;
+    const once = apply(program, checkpoint, [gives("first")]).checkpoint;
+    expect(apply(program, once, [gives("second")]).checkpoint).toEqual(once);
+    expect(plan(program, once).map(({ name }) => name)).toEqual(["b"]);
+  });
+
   it("refuse a checkpoint of another graph", () => {
     const { checkpoint } = start(program, undefined, {}, { requestId: "q", run: "run" });
     const strange = { ...checkpoint, frames: { "": { ...checkpoint.frames[""]!, path: "no" } } };

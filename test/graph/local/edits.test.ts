@@ -304,6 +304,54 @@ describe("an update by hand", () => {
     }
   });
 
+  it("as the last node ends the run", async () => {
+    const { runner, calls } = lineRunner();
+    await runner.invoke({}, { interruptBefore: ["c"] });
+    await runner.update({ log: "by hand" }, { asNode: "c" });
+    expect(await runner.state()).toMatchObject({
+      status: "done",
+      next: [],
+      values: { log: ["a", "b", "by hand"] },
+    });
+    expect((await runner.continue()).values!.log).toEqual(["a", "b", "by hand"]);
+    expect(calls).toEqual(["a", "b"]);
+  });
+
+  it("in a subgraph fails with its route, leaves other questions open, and may bring it to its end", async () => {
+    let leads: () => "y" = () => "y";
+    const child = defineGraph({ name: "child", version: "1", state: { log: append<string>() } })
+      .node("x", { interrupts: true })
+      .node("y")
+      .edge(START, "x")
+      .route("x", ["y"], { name: "on" })
+      .build();
+    const graph = defineGraph({ name: "g", version: "1", state: { log: append<string>() } })
+      .subgraph("one", child, { returns: "changed" })
+      .subgraph("two", child, { returns: "changed" })
+      .edge(START, "one")
+      .edge(START, "two")
+      .build();
+    const sub = implement(child, {
+      nodes: { x: (_state, context) => ({ log: String(context.interrupt("x?")) }), y: () => ({ log: "y" }) },
+      routes: { on: () => leads() },
+    });
+    const runner = createRunner(implement(graph, { nodes: {}, subgraphs: { one: sub, two: sub } }));
+    await runner.invoke({});
+    const { tasks } = await runner.state({ subgraphs: true });
+    const [one, two] = tasks.map((task) => task.state!.namespace);
+    leads = () => {
+      throw new Error("no way");
+    };
+    await expect(runner.update({ log: "edit" }, { namespace: one!, asNode: "x" })).rejects.toThrow("no way");
+    expect((await runner.state()).questions).toHaveLength(2);
+    leads = () => "y";
+    await runner.update({ log: "end" }, { namespace: one!, asNode: "y" });
+    expect(await runner.state()).toMatchObject({ status: "interrupted", questions: [{ namespace: two }] });
+    await runner.update({ log: "end" }, { namespace: two!, asNode: "y" });
+    expect(await runner.state()).toMatchObject({ status: "breakpoint", next: ["one", "two"], questions: [] });
+    expect((await runner.continue()).values!.log).toEqual(["end", "end"]);
+  });
+
   it("takes the place of a failed node, and of an error of the step", async () => {
     const clash = defineGraph({
       name: "clash",
