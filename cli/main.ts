@@ -48,7 +48,7 @@ function program(version: string, exitWith: (code: number) => void): Command {
   killproof
     .command("bench")
     .description("Measure, with the peer beside it in the same run.")
-    .argument("[what]", "perform or graph; all by default")
+    .argument("[what]", "perform, graph or crash; all by default")
     .option("--json", "for machines")
     .action(async (what: string | undefined, options: { json?: boolean }) => {
       const { bench } = await import("./bench/bench.js");

@@ -23,6 +23,10 @@ const benches = {
     const { benchGraph } = await import("./graph.js");
     return benchGraph(options);
   },
+  crash: async (options) => {
+    const { benchCrash } = await import("./crash.js");
+    return benchCrash(options);
+  },
 } as const satisfies Record<string, (options: { json: boolean; stdout: Writable }) => Promise<unknown>>;
 
 export const benchNames = Object.keys(benches) as (keyof typeof benches)[];

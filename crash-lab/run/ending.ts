@@ -18,6 +18,7 @@ export async function endingOf<Environment>(
   definition: CrashLabDefinition<Environment>,
   environment: Environment,
   run: HeldRun,
+  closing: AbortSignal,
 ): Promise<Standing> {
   const story: Story<Environment> = definition.stories[run.story]!;
   const driving = new AbortController();
@@ -25,7 +26,11 @@ export async function endingOf<Environment>(
   try {
     const [standing] = await Promise.all([
       story
-        .ended(environment, run.token, AbortSignal.timeout(definition.profile.deadlineMs))
+        .ended(
+          environment,
+          run.token,
+          AbortSignal.any([AbortSignal.timeout(definition.profile.deadlineMs), closing]),
+        )
         .finally(() => driving.abort()),
       driver,
     ]);

@@ -31,7 +31,8 @@ export class HeldRun {
   /** The event at which the fault fell. */
   at: SeenEvent | undefined;
   #arrive!: (seen: SeenEvent) => void;
-  #release: ((decision: Decision) => void) | undefined;
+  #release!: (decision: Decision) => void;
+  readonly #released = new Promise<Decision>((resolve) => (this.#release = resolve));
   #fired = false;
   #armed = true;
   #slipped = false;
@@ -83,6 +84,7 @@ export class HeldRun {
     const window = this.#windowOf(event, instance);
     const seen = { window, event };
     this.seen.push(seen);
+    if (this.#frozen && event.access === "write" && event.side === "before") return this.#hold();
     if (this.inspect) return { do: "hold", until: this.inspect().then(() => forward) };
     if (!this.#armed || this.target?.window !== window || this.at) return forward;
     this.at = seen;
@@ -91,7 +93,7 @@ export class HeldRun {
       this.#fired = true;
       return { do: "drop" };
     }
-    return { do: "hold", until: new Promise((resolve) => (this.#release = resolve)) };
+    return this.#hold();
   }
 
   /** It is too late for this round's fault; should the run come to its window now, it goes on. */
@@ -102,7 +104,21 @@ export class HeldRun {
   /** Ends the hold after the kill: what was held never goes on. */
   drop(): void {
     this.#fired ||= this.reached;
-    this.#release?.({ do: "drop" });
+    this.#release({ do: "drop" });
+  }
+
+  /**
+   * Held, and the kill is still to come. Where only an answer is withheld, the server has gone on and hands the next
+   * task to the same process; the same is true of a child beside its held parent. Whatever would change something
+   * outside waits too, so that the kill finds the run at its window and nowhere further. Work may still be handed
+   * out: it changes nothing outside, and a poll that waited would be missing to the other runs.
+   */
+  get #frozen(): boolean {
+    return this.at !== undefined && !this.#fired && this.#armed;
+  }
+
+  #hold(): Decision {
+    return { do: "hold", until: this.#released };
   }
 
   #windowOf(event: BoundaryEvent, instance: string): string {

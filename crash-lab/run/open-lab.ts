@@ -75,9 +75,10 @@ export async function openLab<Environment>(
     retire: (held) => controller.retire(held),
     start: (held) => definition.stories[held.story]!.start(environment, held.token),
     closed: async (held, signal) => {
-      await definition.stories[held.story]!.ended(environment, held.token, signal);
+      const either = AbortSignal.any([signal, run.closing]);
+      await definition.stories[held.story]!.ended(environment, held.token, either);
     },
-    ending: (held) => endingOf(definition, environment, held),
+    ending: (held) => endingOf(definition, environment, held, run.closing),
     facts: (held, ending) => factsOf(definition, environment, held, ending, { histories, replayer }),
     active: (name) => slots.active(name),
     replace: (name) => slots.replace(name),

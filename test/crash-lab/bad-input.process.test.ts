@@ -50,7 +50,7 @@ describe("seen before anything is started", () => {
     ["a schedule file that is none", (at) => ["replay", join(at, "bad.json")], /bad\.json: scenario: /],
   ];
   for (const [name, args, message] of cases)
-    test(name, async () => {
+    test(`${name}`, async () => {
       const error: unknown = await called(args(folder)).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(UserFacingError);
       expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });

@@ -59,6 +59,19 @@ test("a kill holds the message until the process is dead, then drops it, and rec
   expect(run.decide(eventOf({ ...post, side: "after", exchange: 2 }), "w#2").do).toBe("forward");
 });
 
+test("while it is held, nothing of the run changes anything outside, and what waited dies with the process", async () => {
+  const run = new HeldRun("kp1", "automatic", { window: window(post.label, 1, "after"), verb: "kill" });
+  run.decide(eventOf({ ...post, side: "before", exchange: 1 }), "w#1");
+  run.decide(eventOf({ ...post, side: "after", exchange: 1 }), "w#1");
+  const next = run.decide(eventOf({ ...post, label: "POST /other", side: "before" }), "w#1");
+  const reading = run.decide(eventOf({ ...post, label: "GET /x", side: "before", access: "read" }), "w#1");
+  const beat = run.decide(eventOf({ ...post, side: "before", noWindow: "heartbeat" }), "w#1");
+  expect([next.do, reading.do, beat.do]).toEqual(["hold", "forward", "forward"]);
+  run.drop();
+  expect(next.do === "hold" && (await next.until).do).toBe("drop");
+  expect(run.decide(eventOf({ ...post, label: "POST /other", side: "before" }), "w#2").do).toBe("forward");
+});
+
 test("a run that never comes to its window has neither been reached nor fired", () => {
   const run = new HeldRun("kp1", "automatic", {
     window: window(post.label, 2, "after"),
