@@ -1,21 +1,27 @@
 /** The effects of the invoice process. Workflow code takes the types of this file, and nothing else from here. */
 import { createExtractInvoice, type ExtractionDependencies } from "./extract-invoice.js";
 import { createPostInvoice, type PostingDependencies } from "./post-invoice.js";
-import type { RecoveryEntry, RecoveryQueue } from "./ports.js";
+import type { IgnoredHints, RecoveryEntry, RecoveryQueue, RequestBook } from "./ports.js";
+import { createOpenReview, createResolveReview, type ReviewDependencies } from "./review-invoice.js";
+import type { BatchProgress, IgnoredHint } from "./steps.js";
 import { createValidateInvoice, type ValidationDependencies } from "./validate-invoice.js";
 
 export interface InvoiceDependencies
-  extends ExtractionDependencies, ValidationDependencies, PostingDependencies {
+  extends ExtractionDependencies, ValidationDependencies, ReviewDependencies, PostingDependencies {
   readonly recovery: RecoveryQueue;
+  readonly hints: IgnoredHints;
+  readonly requests: RequestBook;
 }
 
 export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 
 export function createInvoiceActivities(dependencies: InvoiceDependencies) {
-  const { register, recovery } = dependencies;
+  const { register, recovery, hints, requests } = dependencies;
   return {
     extractInvoice: createExtractInvoice(dependencies),
     validateInvoice: createValidateInvoice(dependencies),
+    openReview: createOpenReview(dependencies),
+    resolveReview: createResolveReview(dependencies),
     postInvoice: createPostInvoice(dependencies),
 
     /**
@@ -34,6 +40,24 @@ export function createInvoiceActivities(dependencies: InvoiceDependencies) {
      */
     async reportForRecovery(entry: RecoveryEntry): Promise<void> {
       await recovery.report(entry);
+    },
+
+    /**
+     * Keeps a hint that named nothing of ours, so that whoever sent it can be found.
+     *
+     * Crash before or after: one insert-if-absent by the hint's content; repeating it adds no second row.
+     */
+    async recordIgnoredHint(hint: IgnoredHint): Promise<void> {
+      await hints.record(hint);
+    },
+
+    /**
+     * Tells the admitted request how its batch stands, for whoever asks after Temporal has forgotten it.
+     *
+     * Crash before or after: one compare-and-set; repeating it changes nothing.
+     */
+    async recordBatchProgress(progress: BatchProgress): Promise<void> {
+      await requests.move(progress);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What this case needs from outside beside `activities/ports.ts`. */
 import type { KnownSupplier } from "./assessment.js";
+import type { BatchProgress, IgnoredHint, ReviewRequest } from "./steps.js";
 
 export interface SupplierDirectory {
   find(vatId: string): Promise<KnownSupplier | undefined>;
@@ -48,3 +49,38 @@ export type RecoveryEntry = {
   readonly reason: string;
   readonly detail: string;
 };
+
+/** Where people decide. The desk alone judges who decided in time. */
+export interface ReviewDesk {
+  /** Insert-if-absent by the review's id, together with the mails that tell of it. */
+  open(review: ReviewRequest & { readonly fingerprint: string }): Promise<ReviewOpening>;
+  /** Ends an open review whose deadline has passed; final states stay. */
+  resolve(reviewId: string): Promise<ReviewStanding>;
+}
+
+export type ReviewOpening =
+  | { readonly outcome: "opened"; readonly deadlineAt: Date }
+  /** The id stands for another content to be decided on. */
+  | { readonly outcome: "conflict"; readonly detail: string };
+
+export type ReviewStanding =
+  | {
+      readonly outcome: "ended";
+      readonly state: string;
+      readonly fingerprint: string;
+      readonly payloadDigest: string;
+      readonly votes: readonly { readonly voter: string; readonly decision: string }[];
+    }
+  | { readonly outcome: "not-yet"; readonly remainingMs: number }
+  | { readonly outcome: "unknown" };
+
+/** Keeps what was said to a process and ignored; the same again adds nothing. */
+export interface IgnoredHints {
+  record(hint: IgnoredHint): Promise<void>;
+}
+
+/** The admitted requests, whose truth outlives Temporal's retention. */
+export interface RequestBook {
+  /** Compare-and-set; a request that isn't there, or has ended, stays as it is. */
+  move(progress: BatchProgress): Promise<void>;
+}

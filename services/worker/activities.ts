@@ -2,9 +2,12 @@
 import { createInvoiceActivities, type InvoiceActivities } from "../../activities/invoice-approval/index.js";
 import type { Accounting } from "../../activities/ports.js";
 import type { Ledger } from "../../adapters/ledger/database.js";
+import { createIgnoredHints } from "../../adapters/ledger/invoices/ignored-hints.js";
 import { createPayloadNames } from "../../adapters/ledger/invoices/payload-names.js";
 import { createRecoveryQueue } from "../../adapters/ledger/invoices/recovery.js";
 import { createInvoiceRegister } from "../../adapters/ledger/invoices/register.js";
+import { createRequestBook } from "../../adapters/ledger/invoices/request-book.js";
+import { createReviewDesk } from "../../adapters/ledger/invoices/reviews.js";
 import { createOperationJournal } from "../../adapters/ledger/operations/journal.js";
 import { createPayloadStore } from "../../adapters/ledger/payloads/payload-store.js";
 import { createAccountingProvider, createDocumentStore } from "../../adapters/providers/index.js";
@@ -28,7 +31,10 @@ export async function wireActivities(
     payloads: createPayloadStore(ledger),
     names: createPayloadNames(ledger),
     register: createInvoiceRegister(ledger),
+    reviews: createReviewDesk(ledger),
     recovery: createRecoveryQueue(ledger),
+    hints: createIgnoredHints(ledger),
+    requests: createRequestBook(ledger),
     journal: createOperationJournal(ledger),
     workerIdentity,
   });

@@ -7,6 +7,11 @@ export function processingIdOf(batchId: string, invoiceKey: string): string {
   return `${batchId}:${invoiceKey}`;
 }
 
+/** One review of one revision; whatever is reviewed after a correction is another processing. */
+export function reviewIdOf(processingId: string, revision: number): string {
+  return `review:${processingId}:${revision}`;
+}
+
 /** One open process for each invoice: Temporal refuses a second one under the id. */
 export function invoiceWorkflowId(invoiceKey: string): string {
   return `invoice:${invoiceKey}`;

@@ -27,6 +27,7 @@ export interface InvoiceJob {
   readonly tenant: string;
   readonly invoice: InvoiceReference;
   readonly policy: InvoicePolicy;
+  readonly admission?: Admission;
 }
 
 /** How an invoice can end. `failed-visibly` is a failed workflow; the batch turns it into a line of its result. */
@@ -40,7 +41,15 @@ export type InvoiceOutcome =
       readonly currency: string;
       readonly amountMinor: number;
     }
-  | { readonly outcome: "rejected"; readonly invoiceKey: string; readonly findings: readonly Finding[] }
+  | {
+      readonly outcome: "rejected";
+      readonly invoiceKey: string;
+      readonly findings: readonly Finding[];
+      /** Who rejected it; absent when the rules did. */
+      readonly rejectedBy?: string;
+    }
+  /** Nobody decided in time; nothing was posted. */
+  | { readonly outcome: "expired"; readonly invoiceKey: string; readonly reviewId: string }
   | {
       readonly outcome: "duplicate";
       readonly invoiceKey: string;
@@ -65,7 +74,13 @@ export interface InvoiceBatchResult {
 
 /** Where one invoice stands. `parked` waits for a person's answer about its posting. */
 export type InvoiceState =
-  "extracting" | "validating" | "posting" | "parked" | "failed-visibly" | InvoiceOutcome["outcome"];
+  | "extracting"
+  | "validating"
+  | "in-review"
+  | "posting"
+  | "parked"
+  | "failed-visibly"
+  | InvoiceOutcome["outcome"];
 
 export const invoiceStateQuery = defineQuery<InvoiceState>("invoiceState");
 
@@ -74,6 +89,16 @@ export const invoiceStateQuery = defineQuery<InvoiceState>("invoiceState");
  * journal. A wrong key is ignored and logged; the sender gets no error.
  */
 export const operationAnswered = defineSignal<[OperationAnsweredHint]>("operationAnswered");
+
+/**
+ * Hint: the review has ended. It proves nothing and carries no decision; the process asks the ledger. A wrong ticket
+ * is ignored and recorded; the sender gets no error. The ledger's outbox sends it under this name.
+ */
+export const ticketClosed = defineSignal<[TicketClosedHint]>("ticketClosed");
+
+export interface TicketClosedHint {
+  readonly ticketId: string;
+}
 
 export interface OperationAnsweredHint {
   readonly operationKey: string;

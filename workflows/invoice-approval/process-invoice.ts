@@ -1,49 +1,67 @@
 /**
- * One invoice: extract, validate, post. It waits for nobody unless accounting's answer can't be known; then it stays
- * open, parked, until a person has answered. It never continues as new: its longest wait doubles its polls up to a
- * day, a few thousand events a year.
+ * One invoice: extract, validate, have it reviewed where the rules ask for it, post. It waits for a review until its
+ * deadline, and where accounting's answer can't be known it stays open, parked, until a person has answered. It never
+ * continues as new: a review is one wait, and the longest other one doubles its polls up to a day, a few thousand
+ * events a year.
  */
 import {
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   isCancellation,
-  log,
   setHandler,
   upsertSearchAttributes,
 } from "@temporalio/workflow";
 import type { InvoiceAssessment } from "../../activities/invoice-approval/assessment.js";
 import { stateAttribute } from "../search-attributes.js";
 import { isFailureOf, namedFailure, visibleFailure } from "./failures.js";
+import { IgnoredHints } from "./ignored-hints.js";
+import { InvoiceReview } from "./invoice-review.js";
 import { invoiceWorkflowId, postingKey, processingIdOf } from "./keys.js";
 import {
   invoiceStateQuery,
   operationAnswered,
+  ticketClosed,
   type InvoiceJob,
   type InvoiceOutcome,
   type InvoiceState,
+  type OperationAnsweredHint,
+  type TicketClosedHint,
 } from "./messages.js";
 import { stepsUnder, type InvoiceSteps } from "./steps.js";
 
 export async function processInvoice(job: InvoiceJob): Promise<InvoiceOutcome> {
   const processing = new InvoiceProcessing(job, stepsUnder(job.policy.activity));
   setHandler(invoiceStateQuery, () => processing.state);
-  setHandler(operationAnswered, (hint) => processing.hear(hint.operationKey));
+  // A hint may come from anybody and hold anything, whatever its type says.
+  setHandler(operationAnswered, (hint: OperationAnsweredHint | undefined) => processing.hearAnswer(hint));
+  setHandler(ticketClosed, (hint: TicketClosedHint | undefined) => processing.hearTicket(hint));
   try {
     const assessment = await processing.assess();
     const outcome = await processing.conclude(assessment);
     processing.enter(outcome.outcome);
+    await handlersDone();
     return outcome;
   } catch (error) {
     // Also when cancelled: what may have been posted must not be left without anybody who knows.
-    throw await CancellationScope.nonCancellable(() => processing.failVisibly(error));
+    const failure = await CancellationScope.nonCancellable(() => processing.failVisibly(error));
+    await handlersDone();
+    throw failure;
   }
+}
+
+/** A hint that is being recorded would be lost with the process. */
+function handlersDone(): Promise<void> {
+  return CancellationScope.nonCancellable(() => condition(allHandlersFinished));
 }
 
 class InvoiceProcessing {
   state: InvoiceState = "extracting";
   private readonly processingId: string;
   private readonly postingKey: string;
+  private readonly review: InvoiceReview;
+  private readonly ignored: IgnoredHints;
   /** From the first call of accounting until an answer that excludes a posting. */
   private mayHavePosted = false;
   /** Set by the hint, cleared before the journal is asked. */
@@ -55,6 +73,8 @@ class InvoiceProcessing {
   ) {
     this.processingId = processingIdOf(job.batchId, job.invoice.invoiceKey);
     this.postingKey = postingKey(job.invoice.invoiceKey);
+    this.review = new InvoiceReview(job, steps);
+    this.ignored = new IgnoredHints(this.processingId, steps);
   }
 
   enter(state: InvoiceState): void {
@@ -62,9 +82,14 @@ class InvoiceProcessing {
     upsertSearchAttributes([{ key: stateAttribute, value: state }]);
   }
 
-  hear(operationKey: string): void {
-    if (operationKey === this.postingKey) this.answered = true;
-    else log.warn("A hint for another operation was ignored.", { operationKey });
+  async hearAnswer(hint: OperationAnsweredHint | undefined): Promise<void> {
+    if (hint?.operationKey === this.postingKey) this.answered = true;
+    else await this.ignored.record(operationAnswered.name, hint);
+  }
+
+  async hearTicket(hint: TicketClosedHint | undefined): Promise<void> {
+    if (hint?.ticketId === this.review.reviewId) this.review.wake();
+    else await this.ignored.record(ticketClosed.name, hint);
   }
 
   async assess(): Promise<InvoiceAssessment> {
@@ -87,14 +112,40 @@ class InvoiceProcessing {
       case "duplicate":
         return { outcome: "duplicate", invoiceKey, duplicateOf: assessment.duplicateOf ?? "unknown" };
       case "needs-review":
-        throw visibleFailure(
-          "ReviewNotAvailable",
-          `${invoiceKey} needs ${assessment.approvalsNeeded} approval(s); nothing was posted`,
-        );
+        return this.postIfApproved(assessment);
       default:
         throw visibleFailure(
           "UnrecognisedResult",
           `${invoiceKey} was assessed as ${JSON.stringify(assessment.check satisfies never)}; nothing was posted`,
+        );
+    }
+  }
+
+  /** What is posted is the content that was approved, as it is stored. */
+  private async postIfApproved(assessment: InvoiceAssessment): Promise<InvoiceOutcome> {
+    const { invoiceKey } = this.job.invoice;
+    const { review: policy } = this.job.policy;
+    if (policy === undefined) {
+      throw visibleFailure(
+        "ReviewNotAvailable",
+        `${invoiceKey} needs ${assessment.approvalsNeeded} approval(s); nothing was posted`,
+      );
+    }
+    this.enter("in-review");
+    const end = await this.review.decided(assessment, policy);
+    switch (end.state) {
+      case "approved":
+        return this.post({ ...assessment, payloadDigest: end.payloadDigest });
+      case "rejected":
+        await this.steps.releaseInvoice(this.processingId);
+        return { outcome: "rejected", invoiceKey, findings: assessment.findings, rejectedBy: end.by };
+      case "expired":
+        await this.steps.releaseInvoice(this.processingId);
+        return { outcome: "expired", invoiceKey, reviewId: this.review.reviewId };
+      default:
+        throw visibleFailure(
+          "UnrecognisedResult",
+          `${this.review.reviewId} ended as ${JSON.stringify(end satisfies never)}; nothing was posted`,
         );
     }
   }

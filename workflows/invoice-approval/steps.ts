@@ -21,6 +21,16 @@ export function stepsUnder(policy: ActivityPolicy): InvoiceSteps {
   };
   const limited = { ...common, scheduleToCloseTimeout: policy.giveUpAfterMs };
   const { extractInvoice, validateInvoice } = proxyActivities<InvoiceActivities>(limited);
-  const { postInvoice, releaseInvoice, reportForRecovery } = proxyActivities<InvoiceActivities>(common);
-  return { extractInvoice, validateInvoice, postInvoice, releaseInvoice, reportForRecovery };
+  const unlimited = proxyActivities<InvoiceActivities>(common);
+  return {
+    extractInvoice,
+    validateInvoice,
+    openReview: unlimited.openReview,
+    resolveReview: unlimited.resolveReview,
+    postInvoice: unlimited.postInvoice,
+    releaseInvoice: unlimited.releaseInvoice,
+    reportForRecovery: unlimited.reportForRecovery,
+    recordIgnoredHint: unlimited.recordIgnoredHint,
+    recordBatchProgress: unlimited.recordBatchProgress,
+  };
 }

@@ -23,7 +23,7 @@ export interface InboxTable {
   owner: string | null;
   leased_until: Date | null;
   /** Proof of the consequence, or `{ reason }` of an ignored event. */
-  consequence: ColumnType<JsonValue | null, never, string>;
+  consequence: ColumnType<JsonValue | null, string | undefined, string>;
   readonly received_at: Generated<Date>;
   settled_at: Date | null;
 }

@@ -1,6 +1,7 @@
 /** Reviews: what waits for a person, and the decision on it. */
 import { z } from "zod";
 import type { Ledger } from "../../../adapters/ledger/database.js";
+import { invoiceReviewKind } from "../../../adapters/ledger/invoices/reviews.js";
 import { getPayload } from "../../../adapters/ledger/payloads/get-payload.js";
 import { withRetry } from "../../../adapters/ledger/retryable.js";
 import { countedVotes } from "../../../adapters/ledger/tickets/counted-votes.js";
@@ -14,9 +15,6 @@ import type { Caller } from "../callers.js";
 import { ApiProblem, problemResponses } from "../problems.js";
 import { answerToVote, decisionAnswerSchema } from "../vote-answer.js";
 import { revisionSchema } from "./invoice-batches.js";
-
-/** Tickets of this kind are reviews of invoices; others aren't shown here. */
-export const reviewKind = "invoice-review";
 
 const reviewIdPattern = /^[A-Za-z0-9._~@+=:-]{1,400}$/;
 const params = z.object({ reviewId: z.string() });
@@ -77,7 +75,7 @@ function registerLooking(app: Pick<Api, "route">, { ledger }: ApiDependencies): 
     },
     handler: async (request) => {
       const tickets = await listOpenTickets(ledger, { tenant: callerOf(request).tenant, limit: listMax });
-      return { reviews: tickets.filter(({ kind }) => kind === reviewKind).map(shown) };
+      return { reviews: tickets.filter(({ kind }) => kind === invoiceReviewKind).map(shown) };
     },
   });
 
@@ -153,7 +151,7 @@ function registerDeciding(app: Pick<Api, "route">, { ledger }: ApiDependencies):
  */
 async function requireReview(ledger: Ledger, caller: Caller, reviewId: string) {
   const ticket = reviewIdPattern.test(reviewId) ? await readTicket(ledger, reviewId) : undefined;
-  if (ticket === undefined || ticket.kind !== reviewKind) {
+  if (ticket === undefined || ticket.kind !== invoiceReviewKind) {
     throw new ApiProblem("UnknownReview", `there is no review ${JSON.stringify(reviewId)}`);
   }
   requireOwnTenant(caller, reviewId, ticket.tenant);
