@@ -15,8 +15,12 @@ import { patientPolicy, type InvoiceRig } from "./invoice-rig.js";
 const relayPollMs = 50;
 
 export interface ReviewRig {
-  /** An API for the run's tenant, with two reviewers. It is closed after the file's tests. */
-  openApi(token: string): Promise<{ readonly ann: ApiUser; readonly bob: ApiUser }>;
+  /**
+   * An API for the run's tenant, with a submitter and two reviewers. It is closed after the file's tests.
+   *
+   * @param taskQueue where the batches that are handed in are processed; default: nowhere
+   */
+  openApi(token: string, taskQueue?: string): Promise<Record<"ann" | "bob" | "submitter", ApiUser>>;
   /** Runs `work` while a relay sends what the ledger wants to be told. */
   withRelay<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Mails that the relay sent: recipient and message key. */
@@ -31,7 +35,7 @@ export function reviewRig(rig: InvoiceRig): ReviewRig {
 
   return {
     mails,
-    openApi: async (token) => {
+    openApi: async (token, taskQueue = "nowhere") => {
       const keyOf = (id: string) => `${token}-${id}`;
       const caller = (id: string, ...roles: Role[]) => ({
         id,
@@ -47,7 +51,7 @@ export function reviewRig(rig: InvoiceRig): ReviewRig {
           caller("bob", "reviewer"),
         ]),
         policy: patientPolicy.workflow,
-        taskQueue: "unused",
+        taskQueue,
         openBatchesMax: 4,
         logger: pino({ level: "silent" }),
       });
@@ -55,7 +59,7 @@ export function reviewRig(rig: InvoiceRig): ReviewRig {
       await api.listen({ host: "127.0.0.1", port: 0 });
       const baseUrl = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`;
       const user = (id: string) => ({ baseUrl, apiKey: keyOf(id) });
-      return { ann: user("ann"), bob: user("bob") };
+      return { ann: user("ann"), bob: user("bob"), submitter: user(submitter) };
     },
     withRelay: async (work) => {
       const stop = new AbortController();

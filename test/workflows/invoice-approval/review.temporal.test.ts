@@ -16,7 +16,12 @@ import {
   seeReview,
   twoApprovers,
 } from "../../../scenarios/invoice-approval/stories/approved.js";
-import { invoiceWorkflowId } from "../../../workflows/invoice-approval/keys.js";
+import {
+  batchWorkflowId,
+  invoiceWorkflowId,
+  processingIdOf,
+  reviewIdOf,
+} from "../../../workflows/invoice-approval/keys.js";
 import {
   invoiceStateQuery,
   operationAnswered,
@@ -232,5 +237,45 @@ describe.each([
       'ticketClosed {"ticketId":"\\u0000","more":[1]}',
       'ticketClosed {"ticketId":"review:another:1"}',
     ]);
+  });
+
+  test("handed in and decided over the API, started and woken by the relay, it is posted and its request ends", async () => {
+    const token = rig.world.newRun();
+    const batch = await batchOf(token, [oneApprover], longMs);
+    const request = await reviews.withRelay(() =>
+      rig.withWorker(worker, async (taskQueue) => {
+        const { ann, submitter } = await reviews.openApi(token, taskQueue);
+        const admitted = await fetch(`${submitter.baseUrl}/api/invoice-batches`, {
+          method: "POST",
+          headers: {
+            Authorization: `Bearer ${submitter.apiKey}`,
+            "Content-Type": "application/json",
+            "Idempotency-Key": token,
+          },
+          body: JSON.stringify({ invoices: batch.invoices }),
+        });
+        expect(admitted.status).toBe(202);
+        const { batchId } = (await admitted.json()) as { batchId: string };
+        const reviewId = reviewIdOf(processingIdOf(batchId, invoiceKeyOf(token, oneApprover)), 1);
+        const seen = await seeReview(ann, reviewId, patience());
+        // Who handed it in may not decide on it, though a reviewer.
+        expect((await decide(submitter, seen, "own", "approve")).status).toBe(403);
+        expect((await decide(ann, seen, "d", "approve")).status).toBe(200);
+        const handle = replay.track(rig.client.workflow.getHandle(batchWorkflowId(batchId)));
+        await handle.result();
+        const shown = await fetch(`${submitter.baseUrl}/api/invoice-batches/${batchId}`, {
+          headers: { Authorization: `Bearer ${submitter.apiKey}` },
+        });
+        return (await shown.json()) as object;
+      }),
+    );
+    expect(request).toMatchObject({
+      state: "completed",
+      result: {
+        failures: 0,
+        outcomes: [{ outcome: "posted", invoiceKey: invoiceKeyOf(token, oneApprover) }],
+      },
+    });
+    expect(await rig.world.journal.postingsOf(invoiceKeyOf(token, oneApprover))).toHaveLength(1);
   });
 });
