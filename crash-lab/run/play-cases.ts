@@ -52,7 +52,7 @@ export async function playCases(
   };
   let reading: Promise<unknown> = Promise.resolve();
   for (const group of groups(targets)) {
-    let waiting = [...group];
+    let waiting = dealt(group, options.size.current);
     let alone = false;
     while (waiting.length > 0) {
       options.signal.throwIfAborted();
@@ -93,6 +93,17 @@ function groups(targets: readonly Target[]): Target[][] {
     byVictim.set(name, [...(byVictim.get(name) ?? []), target]);
   }
   return [...byVictim.values()];
+}
+
+/**
+ * Neighbours in the manifest need the same of their process, a connection to the database for example, of which it has
+ * few; so they are dealt to different rounds.
+ */
+function dealt(targets: readonly Target[], roundSize: number): Target[] {
+  const hands = Math.ceil(targets.length / roundSize);
+  return Array.from({ length: hands }, (_, hand) =>
+    targets.filter((_target, at) => at % hands === hand),
+  ).flat();
 }
 
 function playRound(lab: RoundLab, story: string, targets: readonly Target[]): Promise<PlayedRound> {
