@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { z } from "zod";
-import { SettingsError } from "./settings.js";
+import { SettingsError } from "../settings.js";
 
 /**
  * Reads a file of settings.

@@ -7,10 +7,8 @@ import type { InvoicePolicy } from "../../workflows/invoice-approval/policy.js";
 import { buildApi, type Api } from "./app.js";
 import { readCallers, type CallerDirectory } from "./callers.js";
 import { readInvoicePolicy } from "./policy-file.js";
-import { readSettings, SettingsError, type ApiSettings } from "./settings.js";
-
-/** The program was called wrongly and nothing was started. */
-const badSettingsExitCode = 2;
+import { badSettingsExitCode, SettingsError } from "../settings.js";
+import { readSettings, type ApiSettings } from "./settings.js";
 
 /** A client that doesn't read its answer may not keep the process from ending. Longer than the ledger's lock wait. */
 const drainMsMax = 10_000;

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { productionPolicy } from "../../../scenarios/invoice-approval/policy.js";
 import { callerDirectory, readCallers } from "../../../services/api/callers.js";
 import { readInvoicePolicy } from "../../../services/api/policy-file.js";
-import { readSettings, SettingsError } from "../../../services/api/settings.js";
+import { SettingsError } from "../../../services/settings.js";
+import { readSettings } from "../../../services/api/settings.js";
 import { keyOf, people } from "./api-rig.js";
 
 const complete = {
