@@ -5,6 +5,7 @@
 //   node scripts/check-fresh-clone.mjs --user games     as another account (only root can do that)
 //   node scripts/check-fresh-clone.mjs --kill main      SIGKILL to the demo's main process half-way, then once more
 //   node scripts/check-fresh-clone.mjs --kill npm       the same with npm
+//   node scripts/check-fresh-clone.mjs --kill test      SIGKILL to the npm of `npm test` while its servers run
 //   node scripts/check-fresh-clone.mjs --twice          two clones at once
 import { execFileSync, spawn } from "node:child_process";
 import {
@@ -28,8 +29,8 @@ const { values } = parseArgs({
     twice: { type: "boolean", default: false },
   },
 });
-if (values.kill !== undefined && !["main", "npm"].includes(values.kill))
-  throw new Error(`--kill ${values.kill}: allowed are main, npm`);
+if (values.kill !== undefined && !["main", "npm", "test"].includes(values.kill))
+  throw new Error(`--kill ${values.kill}: allowed are main, npm, test`);
 
 /** Everything of a killed run must be gone this soon. */
 const goneWithinMs = 10_000;
@@ -132,16 +133,25 @@ async function undisturbed(folder) {
 async function killed(folder) {
   let main;
   let killedAt;
-  await start(folder, demo, (line, npm) => {
-    main ??= /^This is process (\d+)/.exec(line)?.[1];
-    if (killedAt !== undefined || !line.includes("takes the invoice")) return;
+  const kill = (pid) => {
     killedAt = Date.now();
-    process.kill(values.kill === "npm" ? npm.pid : Number(main), "SIGKILL");
-  });
-  while (processesOf(folder).length > 0) {
-    if (Date.now() - killedAt > goneWithinMs) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    process.kill(pid, "SIGKILL");
+  };
+  if (values.kill === "test") {
+    await start(folder, ["npm", "test"], (line, npm) => {
+      // The first test that passed with a database has its servers running.
+      if (killedAt === undefined && /✓.*postgres/.test(line)) kill(npm.pid);
+    });
+  } else {
+    await start(folder, demo, (line, npm) => {
+      main ??= /^This is process (\d+)/.exec(line)?.[1];
+      if (killedAt === undefined && line.includes("takes the invoice"))
+        kill(values.kill === "npm" ? npm.pid : Number(main));
+    });
   }
+  if (killedAt === undefined) throw new Error(`it ended before there was a moment to kill ${values.kill}`);
+  while (processesOf(folder).length > 0 && Date.now() - killedAt < goneWithinMs)
+    await new Promise((resolve) => setTimeout(resolve, 50));
   requireNothingLeft(folder);
   process.stdout.write(`SIGKILL to ${values.kill}: everything gone after ${Date.now() - killedAt} ms\n`);
   requireExit("the next demo", await start(folder, demo), 0);
