@@ -2,6 +2,7 @@
  * The demo: one real e-invoice, once with a worker as one writes it when nothing is expected to go wrong, once with
  * ours; the same kill at the same place; and then what accounting's own journal says.
  */
+import { once } from "node:events";
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
@@ -32,10 +33,19 @@ export async function demo({ json, ui, stdout }: DemoOptions): Promise<number> {
   try {
     const observed = await play(run, ui, say);
     if (json !== undefined) await writeResult(json, observed);
-    return conclude(observed, say);
+    const code = conclude(observed, say);
+    if (ui) await untilInterrupted(run, say);
+    return code;
   } finally {
     await run.close();
   }
+}
+
+/** Whoever asked for the web interface wants to look at what was left in it. */
+async function untilInterrupted(run: Run, say: (line?: string) => void): Promise<void> {
+  say();
+  say("Temporal's web interface stays until you press Ctrl-C.");
+  if (!run.closing.aborted) await once(run.closing, "abort");
 }
 
 async function play(run: Run, ui: boolean, say: (line?: string) => void): Promise<KillObserved[]> {
