@@ -22,6 +22,9 @@ export interface DemoOptions {
 /** How often each variant posts the invoice when its worker is killed there: what the demo has to show. */
 const postingsExpected = { naive: 2, safe: 1 } as const satisfies Record<Variant, number>;
 
+/** 128 and SIGINT's number, as a shell says it. */
+const interruptedExitCode = 130;
+
 /** @returns 0 when both variants ended as they must, 1 when one did not */
 export async function demo({ json, ui, stdout }: DemoOptions): Promise<number> {
   if (json !== undefined) await requireWritable(json);
@@ -36,6 +39,10 @@ export async function demo({ json, ui, stdout }: DemoOptions): Promise<number> {
     const code = conclude(observed, say);
     if (ui) await untilInterrupted(run, say);
     return code;
+  } catch (error) {
+    // Interrupted: whatever broke off was broken off on purpose, and the signal decides how this process ends.
+    if (!run.closing.aborted) throw error;
+    return interruptedExitCode;
   } finally {
     await run.close();
   }

@@ -86,7 +86,8 @@ export async function killAfterPosting(steps: KillSteps): Promise<KillObserved> 
   const first = await startWorker(`${variant}-1`, `http://127.0.0.1:${tap.port}`);
   tell(`Worker ${first.pid} takes the invoice: it reads the file, checks it, and posts it.`);
   const { handle, workflowId } = await startStory(environment, token, taskQueue);
-  await Promise.race([answer.arrived, endedTooEarly(handle)]);
+  const ended = resultOf(environment, handle, run.closing);
+  await Promise.race([answer.arrived, ended.then(endedTooEarly)]);
   await environment.world.journal.until(({ kind, key }) => kind === "committed" && key === invoiceKey, {
     run: token,
     system: "accounting",
@@ -102,7 +103,7 @@ export async function killAfterPosting(steps: KillSteps): Promise<KillObserved> 
   tell(`Worker ${first.pid} is killed: ${signal ?? "it ended by itself"}.`);
   const second = await startWorker(`${variant}-2`, direct.accountingUrl);
   tell(`Worker ${second.pid} takes over where Temporal's history ends: before the posting was heard of.`);
-  const result = await handle.result();
+  const result = await ended;
   const recoverMs = Date.now() - killedAt;
   const postings = await environment.world.journal.postingsOf(invoiceKey);
   await second.stop();
@@ -131,9 +132,23 @@ async function startStory(
   return { handle, workflowId: handle.workflowId };
 }
 
+/**
+ * The workflow's result, waited for until the run closes. A call that is still waiting when the connection is closed
+ * would be tried again by the client on a channel that is gone, and end the process with that error.
+ */
+function resultOf(
+  { client }: InvoiceEnvironment,
+  handle: WorkflowHandle<typeof invoiceBatch>,
+  closing: AbortSignal,
+): Promise<InvoiceBatchResult> {
+  const result = client.withAbortSignal(closing, () => handle.result());
+  // Whoever waits sees the failure; when the demo has stopped for another reason, nobody does.
+  result.catch(() => undefined);
+  return result;
+}
+
 /** The workflow must not end while its posting is held: then there was no posting. */
-async function endedTooEarly(handle: WorkflowHandle<typeof invoiceBatch>): Promise<never> {
-  const result = await handle.result();
+function endedTooEarly(result: InvoiceBatchResult): never {
   throw new Error(`the invoice ended before it was posted: ${JSON.stringify(result)}`);
 }
 

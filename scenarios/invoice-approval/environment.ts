@@ -101,7 +101,8 @@ async function startServer(run: Run, ui: boolean): Promise<{ temporal: TemporalS
     namespace: temporal.namespace,
     identity: `${run.id}@${process.pid}`,
   });
-  run.onClose("Temporal client", () => client.connection.close());
+  // Never closed: a call that waits when the run closes is tried again by the client, and on a closed channel that
+  // ends the process with an error. An idle channel keeps no process alive.
   return { temporal, client };
 }
 
