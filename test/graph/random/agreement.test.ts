@@ -15,8 +15,11 @@ import { functionsFile, summaryOf, writeFoundCase } from "./found-case.js";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const functions = await loadFunctions(path.join(root, functionsFile));
 
-/** A seed of its own for each run finds more over time; a given one repeats a red run. */
-const seed = Number(process.env["GRAPH_SEED"] ?? 1 + Math.floor(Math.random() * 2 ** 31));
+/**
+ * Always the same graphs, so that what turns this red is the change at hand and nothing else. New graphs are drawn by
+ * `npm run graph:random`, and a seed it names is repeated here by GRAPH_SEED.
+ */
+const seed = Number(process.env["GRAPH_SEED"] ?? 4);
 
 /** On two cores with nothing else to do the first takes 15 s; the limits only end what hangs. */
 describe("random graphs", () => {
