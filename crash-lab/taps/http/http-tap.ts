@@ -9,6 +9,7 @@ import { ConnectionBook } from "../connections.js";
 import type { ConnectionInfo } from "../event.js";
 import { Observer } from "../observer.js";
 import { StandbyGate } from "../standby.js";
+import { tapHandle } from "../tap-handle.js";
 import { listen, stopListening, type Tap, type TapOptions } from "../tap.js";
 import { HttpExchange } from "./exchange.js";
 import { RouteTable } from "./routes.js";
@@ -74,26 +75,19 @@ export async function openHttpTap(options: HttpTapOptions): Promise<Tap> {
   });
   const port = await listen(server);
 
-  return {
-    process,
-    name,
+  return tapHandle({
     port,
-    get active() {
-      return standby.active;
-    },
-    activate: () => standby.activate(),
-    connections: () => book.counts(),
-    whenDisconnected: () => book.whenNoneOpen(),
-    whenConnected: (generation) => book.whenOpened(generation),
+    observer,
+    book,
+    standby,
     destroyUpstream: () => exchanges.forEach((exchange) => exchange.destroyUpstream()),
-    serviceCounts: () => observer.serviceCounts(),
     close: async () => {
       const stopped = stopListening(server);
       for (const exchange of exchanges) exchange.destroyUpstream();
       for (const socket of sockets.keys()) socket.destroy();
       await stopped;
     },
-  };
+  });
 }
 
 function baseUrl(upstream: HttpTapOptions["upstream"]): URL {

@@ -8,6 +8,7 @@ import net from "node:net";
 import { ConnectionBook } from "../connections.js";
 import { Observer, messageOf } from "../observer.js";
 import { StandbyGate } from "../standby.js";
+import { tapHandle } from "../tap-handle.js";
 import { listen, stopListening, type Address, type Tap, type TapOptions } from "../tap.js";
 import { encryptionRefused, opening, protocolMajor } from "./codes.js";
 import { OpeningReader, ProtocolError } from "./frames.js";
@@ -65,25 +66,18 @@ export async function openPostgresTap(options: PostgresTapOptions): Promise<Tap>
   });
   const port = await listen(server);
 
-  return {
-    process: options.process,
-    name,
+  return tapHandle({
     port,
-    get active() {
-      return standby.active;
-    },
-    activate: () => standby.activate(),
-    connections: () => book.counts(),
-    whenDisconnected: () => book.whenNoneOpen(),
-    whenConnected: (generation) => book.whenOpened(generation),
+    observer,
+    book,
+    standby,
     destroyUpstream: () => sessions.forEach((session) => session.destroyUpstream()),
-    serviceCounts: () => observer.serviceCounts(),
     close: async () => {
       const stopped = stopListening(server);
       for (const socket of sockets) socket.destroy();
       await stopped;
     },
-  };
+  });
 }
 
 interface OpeningHandlers {

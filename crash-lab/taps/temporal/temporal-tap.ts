@@ -8,6 +8,7 @@ import { ConnectionBook } from "../connections.js";
 import type { DeliveredTask } from "../event.js";
 import { Observer } from "../observer.js";
 import { StandbyGate } from "../standby.js";
+import { tapHandle } from "../tap-handle.js";
 import { listen, stopListening, type Tap, type TapOptions } from "../tap.js";
 import { DeliveryBook } from "./deliveries.js";
 import { TemporalSession } from "./session.js";
@@ -65,25 +66,18 @@ export async function openTemporalTap(options: TemporalTapOptions): Promise<Temp
   server.on("sessionError", (error) => observer.note({ note: "upstream-lost", reason: error.message }));
   const port = await listen(server as unknown as net.Server);
 
-  return {
-    process: options.process,
-    name,
+  const handle = tapHandle({
     port,
-    get active() {
-      return standby.active;
-    },
-    activate: () => standby.activate(),
-    openDeliveries: () => deliveries.open(),
-    connections: () => book.counts(),
-    whenDisconnected: () => book.whenNoneOpen(),
-    whenConnected: (generation) => book.whenOpened(generation),
+    observer,
+    book,
+    standby,
     destroyUpstream: () => sessions.forEach((session) => session.destroyUpstream()),
-    serviceCounts: () => observer.serviceCounts(),
     close: async () => {
       const stopped = stopListening(server as unknown as net.Server);
       for (const session of sessions) session.destroy();
       for (const socket of sockets.values()) socket.destroy();
       await stopped;
     },
-  };
+  });
+  return Object.assign(handle, { openDeliveries: () => deliveries.open() });
 }
