@@ -97,7 +97,8 @@ async function take(ledger: Ledger, number: number, step: Migration): Promise<bo
     const row = await transaction
       .insertInto("ledger_migrations")
       .values({ number, name: step.name, breaking: step.breaking, digest: digestOf(step) })
-      .onConflict((conflict) => conflict.column("number").doNothing())
+      // No column named: a rival's row collides in number and in name, and either index may be the first to say so.
+      .onConflict((conflict) => conflict.doNothing())
       .returning("number")
       .executeTakeFirst();
     if (row === undefined) {
