@@ -30,19 +30,35 @@ export async function findLab(given: string, naive: boolean): Promise<FoundLab> 
     const lab = await labFrom(given);
     return { lab, manifestFile: join(lab.folder, "manifest.json") };
   }
+  const variant = byLabName(given);
+  if (variant && !naive) return variant;
   if (!Object.hasOwn(labs, given))
     throw new UserFacingError(
       `crash ${given}: allowed are ${scenarioNames.join(", ")}, or the path of a lab file`,
     );
-  const lab = labs[given as keyof typeof labs][naive ? "naive" : "safe"] as unknown as AnyLab;
-  return { lab, manifestFile: join(lab.folder, naive ? "manifest-naive.json" : "manifest.json") };
+  return found(labs[given as keyof typeof labs][naive ? "naive" : "safe"], naive);
+}
+
+function found(lab: object, naive: boolean): FoundLab {
+  const { folder } = lab as AnyLab;
+  return {
+    lab: lab as AnyLab,
+    manifestFile: join(folder, naive ? "manifest-naive.json" : "manifest.json"),
+  };
+}
+
+/** Reports name a lab by its own name, `invoice-approval-naive`; the command they print must find it again. */
+function byLabName(name: string): FoundLab | undefined {
+  for (const variants of Object.values(labs))
+    for (const [variant, lab] of Object.entries(variants))
+      if (lab.name === name) return found(lab, variant === "naive");
+  return undefined;
 }
 
 /** The lab that a schedule file names. @throws UserFacingError when there is none of that name */
-export function labNamed(name: string): Promise<FoundLab> {
-  for (const [scenario, variants] of Object.entries(labs))
-    for (const [variant, lab] of Object.entries(variants))
-      if (lab.name === name) return findLab(scenario, variant === "naive");
+export function labNamed(name: string): FoundLab {
+  const lab = byLabName(name);
+  if (lab) return lab;
   throw new UserFacingError(
     `no scenario is called "${name}"; for a lab of your own give its file with --lab`,
   );
