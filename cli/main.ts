@@ -71,6 +71,7 @@ function program(version: string, exitWith: (code: number) => void): Command {
     .option("--accept", "write the windows that were found as the scenario's manifest", false)
     .option("--json <file>", "also write the report as JSON")
     .option("--junit <file>", "also write the report as JUnit XML")
+    .option("--html <file>", "also write the report as one page, with a timeline for each run")
     .option("--evidence <folder>", "write what every observer saw of every run, line by line")
     .option(
       "--failures <folder>",
@@ -110,10 +111,11 @@ Examples:
     .command("report")
     .description("Make any report again from a saved JSON report.")
     .argument("<file>", "the saved report")
-    .option("--format <name>", "console, json or junit", "console")
-    .action(async (file: string, options: { format: string }) => {
+    .option("--format <name>", "console, json, junit, html or markdown", "console")
+    .option("--evidence <file>", "evidence.ndjson of the same run, for the timelines of the HTML report")
+    .action(async (file: string, options: { format: string; evidence?: string }) => {
       const { printReport } = await import("./crash/print-report.js");
-      exitWith(await printReport({ file, format: options.format, stdout: process.stdout }));
+      exitWith(await printReport({ file, ...options, stdout: process.stdout }));
     });
   return killproof;
 }

@@ -13,7 +13,7 @@ import {
 import { codeOf, messageOf, UserFacingError } from "../../platform/errors.js";
 import { findLab } from "./labs.js";
 import { phasesLine, progressTo } from "./progress.js";
-import { writeEvidence, writeFailures } from "./write-evidence.js";
+import { evidenceLines, writeEvidence, writeFailures } from "./write-evidence.js";
 
 export interface CrashOptions {
   /** A scenario's name, or a lab file. */
@@ -32,6 +32,7 @@ export interface CrashOptions {
   readonly repeat?: string;
   readonly json?: string;
   readonly junit?: string;
+  readonly html?: string;
   /** Folder for what every observer saw. */
   readonly evidence?: string;
   /** Folder for a schedule file and the evidence of each bad case. */
@@ -55,7 +56,7 @@ export async function crash(options: CrashOptions): Promise<number> {
     ...(options.window ? { windows: options.window } : {}),
     ...(committed ? { manifest: committed } : {}),
     ...(options.serial ? { roundSizeMax: 1 } : {}),
-    ...(options.evidence === undefined ? {} : { evidence: "all" as const }),
+    ...(options.evidence === undefined && options.html === undefined ? {} : { evidence: "all" as const }),
     progress: progressTo(options.stderr),
   });
   options.stderr.write(`${phasesLine(result.phases)}\n`);
@@ -100,9 +101,12 @@ async function readManifest(file: string): Promise<Manifest | undefined> {
 }
 
 async function writeReports(result: LabResult, options: CrashOptions): Promise<void> {
-  const { json, junit, evidence } = options;
+  const { json, junit, html, evidence } = options;
   await writing("--json", json, (file) => writeFile(file, reporters.json(result.report)));
   await writing("--junit", junit, (file) => writeFile(file, reporters.junit(result.report)));
+  await writing("--html", html, (file) =>
+    writeFile(file, reporters.html(result.report, evidenceLines(result))),
+  );
   await writing("--evidence", evidence, (folder) => writeEvidence(folder, result));
   // Whoever keeps the report keeps what is needed to repeat its bad cases, too.
   const failures = options.failures ?? json?.replace(/(\.json)?$/, "-failures");

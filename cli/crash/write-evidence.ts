@@ -1,16 +1,20 @@
 /** What a lab leaves in files beside its reports. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { formatEvidence } from "../../crash-lab/judge/evidence-line.js";
+import { formatEvidence, type EvidenceLine } from "../../crash-lab/judge/evidence-line.js";
 import { passes } from "../../crash-lab/judge/verdicts.js";
 import type { LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { formatSchedule, scheduleOf } from "../../crash-lab/schedule/schedule-file.js";
 
-/** All lines of all runs in one file, `evidence.ndjson`, the undisturbed runs first. */
-export async function writeEvidence(folder: string, { evidence }: LabResult): Promise<void> {
+/** All lines of all runs, the undisturbed runs first. */
+export function evidenceLines({ evidence }: LabResult): EvidenceLine[] {
+  return [...evidence.golden.values(), ...evidence.cases.values()].flat();
+}
+
+/** In one file, `evidence.ndjson`. */
+export async function writeEvidence(folder: string, result: LabResult): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const lines = [...evidence.golden.values(), ...evidence.cases.values()].flat();
-  await writeFile(join(folder, "evidence.ndjson"), formatEvidence(lines));
+  await writeFile(join(folder, "evidence.ndjson"), formatEvidence(evidenceLines(result)));
 }
 
 /**

@@ -40,3 +40,23 @@ export type EvidenceLine = z.infer<typeof evidenceLineSchema>;
 export function formatEvidence(lines: readonly EvidenceLine[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
+
+/**
+ * Reads lines of evidence; empty lines are passed over.
+ *
+ * @throws Error naming the first line that is none, the field and what is allowed.
+ */
+export function parseEvidence(text: string): EvidenceLine[] {
+  return text.split("\n").flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    try {
+      return [evidenceLineSchema.parse(JSON.parse(line))];
+    } catch (error) {
+      const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
+      const why = issue
+        ? `${issue.path.join(".") || "the line"}: ${issue.message}`
+        : (error as Error).message;
+      throw new Error(`line ${index + 1} is no line of evidence: ${why}`, { cause: error });
+    }
+  });
+}

@@ -1,5 +1,6 @@
 import { passes, verdictNames, verdicts, type Verdict } from "../judge/verdicts.js";
 import type { CrashCase, CrashReport, CrashScenarioReport } from "./crash-report.js";
+import { recoveryLine, recoveryOf } from "./recovery.js";
 
 /** The matrix for people: a line per window, a column per verb, then what is bad with how to repeat it. */
 export function consoleReport(report: CrashReport): string {
@@ -14,20 +15,9 @@ export function consoleReport(report: CrashReport): string {
     `${totals.cases} cases at ${totals.windows} windows: ${counts || "none judged"}`,
     `${totals.seconds.toFixed(1)} s, ${totals.windowsPerSecond.toFixed(1)} judged windows a second, profile ${report.profile}`,
   );
-  const recovery = recoveryLine(report.scenarios.flatMap(({ cases }) => cases));
-  if (recovery) lines.push(recovery);
+  const recovery = recoveryOf(report.scenarios.flatMap(({ cases }) => cases));
+  if (recovery) lines.push(recoveryLine(recovery));
   return `${lines.join("\n")}\n`;
-}
-
-/** Only rounds of one have a time of their own. */
-function recoveryLine(cases: readonly CrashCase[]): string | undefined {
-  const times = cases
-    .flatMap(({ recoverMs }) => (recoverMs === null ? [] : [recoverMs]))
-    .sort((a, b) => a - b);
-  if (times.length === 0) return undefined;
-  const part = (share: number): string =>
-    `${times[Math.min(times.length - 1, Math.floor(times.length * share))]!.toFixed(0)} ms`;
-  return `time to recover, from the fault to the run's end: p50 ${part(0.5)}, p95 ${part(0.95)}, of ${times.length}`;
 }
 
 function scenarioLines({ name, manifest, cases, mutants }: CrashScenarioReport): string[] {

@@ -1,52 +1,9 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../../../crash-lab/judge/verdicts.js";
-import {
-  parseCrashReport,
-  totalsOf,
-  type CrashCase,
-  type CrashReport,
-} from "../../../crash-lab/report/crash-report.js";
+import { parseCrashReport } from "../../../crash-lab/report/crash-report.js";
 import { exitCodeOfReport, reporters } from "../../../crash-lab/report/reporter.js";
-
-const window = (label: string) => `automatic/worker/http/${encodeURIComponent(label)}/1/after`;
-
-const crashCase = (label: string, verdict: Verdict, change: Partial<CrashCase> = {}): CrashCase => ({
-  window: window(label),
-  story: "automatic",
-  process: "worker",
-  tap: "http",
-  side: "after",
-  verb: "kill",
-  verdict,
-  detail: `detail of <${label}> & "more"`,
-  victim: { pid: 41, signal: "SIGKILL", identity: "worker@41" },
-  recoverMs: null,
-  repeat: `killproof crash invoice-approval --window '${window(label)}'`,
-  ...change,
-});
-
-function reportOf(cases: CrashCase[], mutants: CrashReport["scenarios"][0]["mutants"] = []): CrashReport {
-  const scenario = {
-    name: "invoice-approval",
-    manifest: {
-      hash: "ab".repeat(32),
-      stable: 3,
-      unstable: 1,
-      stories: { automatic: 4 },
-      byTap: { http: 4 },
-    },
-    cases,
-    mutants,
-  };
-  return {
-    schema: "killproof.crash-report/1",
-    version: "0.1.0",
-    profile: "quick",
-    scenarios: [scenario],
-    totals: totalsOf([scenario], 2),
-  };
-}
+import { crashCase, reportOf, window } from "./reports.js";
 
 const mixed = reportOf(
   [crashCase("POST /postings", "duplicated"), crashCase("GET /x", "once"), crashCase("COMMIT", "harness")],
