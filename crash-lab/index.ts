@@ -6,10 +6,13 @@ export {
   defineCrashLab,
   type CrashLabDefinition,
   type Expectation,
+  type Ingress,
   type LabProfile,
   type Peers,
+  type Stage,
   type Standing,
   type Story,
+  type StoryHold,
   type TappedPeers,
 } from "./lab-definition.js";
 export type { Effect, InvariantResult, Told } from "./judge/evidence.js";

@@ -7,6 +7,8 @@ import type { Run } from "../platform/run.js";
 import type { ProcessSpec } from "../platform/managed-process.js";
 import type { Effect, InvariantResult, Told } from "./judge/evidence.js";
 import type { EvidenceLine } from "./judge/evidence-line.js";
+import type { Side } from "./taps/event.js";
+import type { ServiceLabel } from "./taps/observer.js";
 import type { Verb } from "./verbs/verb.js";
 
 /** Where the processes under test would connect if the lab were not between them. */
@@ -26,6 +28,33 @@ export interface TappedPeers {
   readonly http: Readonly<Record<string, string>>;
 }
 
+/** A process under test that serves callers itself. The lab listens in its place, at an address that outlives it. */
+export interface Ingress {
+  /** With parts in braces that are ids: `["POST /orders", "GET /orders/{id}"]`. */
+  readonly routes: readonly string[];
+  /** The port on 127.0.0.1 that the process said it listens on, when it was ready. */
+  port(ready: Readonly<Record<string, unknown>>): number;
+}
+
+/** What the outside actors of a story can use. */
+export interface Stage {
+  /** Base URLs by process: where callers send their requests, whichever process of that name serves them. */
+  readonly ingress: Readonly<Record<string, string>>;
+}
+
+/**
+ * Makes a race instead of hoping for it: a message of a run waits in its tap until something else was seen. A kill at
+ * the same message comes first; what its successor sends waits in the same way.
+ */
+export interface StoryHold<Environment> {
+  readonly process: string;
+  readonly tap: string;
+  readonly label: string | RegExp;
+  readonly side: Side;
+  /** Resolves when the message may go on. Asked anew for each message; ends when the signal is aborted. */
+  until(environment: Environment, token: string, signal: AbortSignal): Promise<void>;
+}
+
 /** How a run stands, asked again and again until it has ended or the deadline passes. */
 export type Standing =
   | { readonly state: "open"; readonly pending: readonly string[] }
@@ -39,14 +68,31 @@ export interface Story<Environment> {
   /** The process whose windows are tried. */
   readonly victims: readonly string[];
   /**
+   * What the processes have to be started with for this story, as `processes` understands it. Between stories with
+   * different settings all of them are started anew. Default: the same as for every other story without.
+   */
+  readonly settings?: string;
+  /** Messages that wait for a fact, in every run of the story. */
+  readonly holds?: readonly StoryHold<Environment>[];
+  /**
    * Starts one run. Every business id in it carries the token between delimiters. Resolves when the outside actors
    * have done what they do by themselves; what waits for a fact (a ticket that is open) goes into `drive`.
    *
    * @returns what callers were told.
    */
-  start(environment: Environment, token: string): Promise<readonly Told[]>;
-  /** The outside actors who act on seen facts while the run goes on; ends when the signal is aborted. */
-  drive?(environment: Environment, token: string, signal: AbortSignal): Promise<void>;
+  start(environment: Environment, token: string, stage: Stage): Promise<readonly Told[]>;
+  /**
+   * The outside actors who act on seen facts, from the start of the run until it has ended. When the signal is
+   * aborted there is nobody left to act for.
+   *
+   * @returns what callers were told, if anything.
+   */
+  drive?(
+    environment: Environment,
+    token: string,
+    signal: AbortSignal,
+    stage: Stage,
+  ): Promise<readonly Told[] | void>;
   /** Resolves when the run has ended, in whatever way, or with what is still pending when the signal is aborted. */
   ended(environment: Environment, token: string, signal: AbortSignal): Promise<Standing>;
   /** The workflow ids of the run, for replay and for the proof of second attempts. */
@@ -78,7 +124,13 @@ export interface CrashLabDefinition<Environment> {
   environment(run: Run): Promise<Environment>;
   peers(environment: Environment): Peers;
   /** How each process under test is started with its own taps. */
-  readonly processes: Readonly<Record<string, (environment: Environment, peers: TappedPeers) => ProcessSpec>>;
+  readonly processes: Readonly<
+    Record<string, (environment: Environment, peers: TappedPeers, settings?: string) => ProcessSpec>
+  >;
+  /** Those among the processes that callers talk to. */
+  readonly ingress?: Readonly<Record<string, Ingress>>;
+  /** Labels of messages that belong to no run by declaration: exact, or a pattern for the whole label. */
+  readonly service?: readonly ServiceLabel[];
   readonly stories: Readonly<Record<string, Story<Environment>>>;
   /** Resolves when nothing of this run is still on its way inside the outside systems: late commits, slow answers. */
   settled?(environment: Environment, token: string): Promise<void>;

@@ -1,6 +1,7 @@
 import type { BoundaryEvent, Decision, TapController, TapNote } from "../taps/event.js";
 import { forward } from "../taps/event.js";
 import type { HeldRun } from "./held-run.js";
+import type { StoryDecision } from "./story-holds.js";
 
 /** An event that belongs to nobody: a boundary that can't be tested. */
 export interface StrayEvent {
@@ -34,6 +35,9 @@ export class LabController {
   readonly events: BoundaryEvent[] = [];
   readonly #runs = new Map<string, HeldRun>();
   readonly #retired = new Set<string>();
+
+  /** @param ofStory what the story itself makes wait; a fault comes first */
+  constructor(private readonly ofStory: StoryDecision = () => forward) {}
 
   add(run: HeldRun): void {
     this.#runs.set(run.token, run);
@@ -71,7 +75,8 @@ export class LabController {
         if (!this.#retired.has(token)) this.#stray(event, token);
         continue;
       }
-      const wanted = run.decide(event, instance);
+      const fault = run.decide(event, instance);
+      const wanted = fault.do === "forward" ? this.ofStory(run, event) : fault;
       if (wanted.do !== "forward") decision = wanted;
     }
     return decision;

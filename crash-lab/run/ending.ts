@@ -1,6 +1,7 @@
-import type { CaseEvidence } from "../judge/evidence.js";
+import type { CaseEvidence, Told } from "../judge/evidence.js";
 import { historyEvents } from "../judge/history.js";
-import type { CrashLabDefinition, Standing, Story } from "../lab-definition.js";
+import type { CrashLabDefinition, Standing } from "../lab-definition.js";
+import type { Actors } from "./actors.js";
 import type { HeldRun } from "./held-run.js";
 import type { Histories } from "./histories.js";
 import type { Replayer } from "./replay.js";
@@ -13,30 +14,31 @@ export interface Observers {
   readonly replayer: Replayer | undefined;
 }
 
-/** Waits until the run has ended or the deadline has passed; past it the last standing counts. */
+/** How a run ended, and what its outside actors were told on the way. */
+export interface RunEnd {
+  readonly standing: Standing;
+  readonly told: readonly Told[];
+}
+
+/**
+ * Waits until the run has ended or the deadline has passed; past it the last standing counts.
+ *
+ * @throws what an outside actor of the run threw before it had ended
+ */
 export async function endingOf<Environment>(
-  definition: CrashLabDefinition<Environment>,
-  environment: Environment,
+  { stories, profile }: CrashLabDefinition<Environment>,
+  { environment, actors }: { readonly environment: Environment; readonly actors: Actors<Environment> },
   run: HeldRun,
   closing: AbortSignal,
-): Promise<Standing> {
-  const story: Story<Environment> = definition.stories[run.story]!;
-  const driving = new AbortController();
-  const driver = story.drive?.(environment, run.token, driving.signal) ?? Promise.resolve();
+): Promise<RunEnd> {
+  const signal = AbortSignal.any([AbortSignal.timeout(profile.deadlineMs), closing]);
+  const ended = stories[run.story]!.ended(environment, run.token, signal);
   try {
-    const [standing] = await Promise.all([
-      story
-        .ended(
-          environment,
-          run.token,
-          AbortSignal.any([AbortSignal.timeout(definition.profile.deadlineMs), closing]),
-        )
-        .finally(() => driving.abort()),
-      driver,
-    ]);
-    return standing;
-  } finally {
-    driving.abort();
+    const standing = await Promise.race([ended, actors.failure(run)]);
+    return { standing, told: await actors.end(run) };
+  } catch (error) {
+    await actors.end(run);
+    throw error;
   }
 }
 

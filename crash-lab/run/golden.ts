@@ -5,11 +5,14 @@ import type { Found } from "./ending.js";
 import { LabFault } from "./lab-fault.js";
 import { HeldRun } from "./held-run.js";
 import type { RoundLab } from "./round.js";
+import type { ArrivalMs } from "./stages.js";
 
 /** What two undisturbed runs of a story showed. */
 export interface Golden {
   readonly manifest: Manifest;
   readonly outcome: GoldenOutcome;
+  /** When the second run, which found everything warm, came to each of its windows: milliseconds from its first event. */
+  readonly arrivalMs: ArrivalMs;
   /** The two runs, with all that the taps saw of them. */
   readonly runs: readonly [GoldenRun, GoldenRun];
 }
@@ -38,8 +41,16 @@ export async function goldenRuns(lab: GoldenLab, story: string): Promise<Golden>
   return {
     manifest: manifestOf(new Set(first.run.windows()), new Set(second.run.windows())),
     outcome: first.found,
+    arrivalMs: arrivalsOf(second.run),
     runs: [first, second],
   };
+}
+
+function arrivalsOf({ seen, events }: HeldRun): ArrivalMs {
+  const begin = events[0]?.at ?? 0;
+  const times = new Map<string, number>();
+  for (const { window, event } of seen) if (!times.has(window)) times.set(window, event.at - begin);
+  return (window) => times.get(window);
 }
 
 async function undisturbed(lab: GoldenLab, story: string): Promise<GoldenRun> {
@@ -50,7 +61,7 @@ async function undisturbed(lab: GoldenLab, story: string): Promise<GoldenRun> {
   };
   const found = await lab
     .start(run)
-    .then(async () => lab.facts(run, await lab.ending(run)))
+    .then(async () => lab.facts(run, (await lab.ending(run)).standing))
     .catch((error: unknown) => fails(messageOf(error)));
   const { ending, invariants, replay } = found;
   lab.retire(run);

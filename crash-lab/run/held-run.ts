@@ -1,7 +1,7 @@
 import type { BoundaryEvent, Decision } from "../taps/event.js";
 import { forward } from "../taps/event.js";
 import type { Verb } from "../verbs/verb.js";
-import { otherSide, WindowCounter, windowName } from "../windows/window-name.js";
+import { otherSide, parseWindowName, WindowCounter, windowName } from "../windows/window-name.js";
 
 /** Where a fault is to fall, or nothing for a golden run. */
 export interface Target {
@@ -36,6 +36,8 @@ export class HeldRun {
   #fired = false;
   #armed = true;
   #slipped = false;
+  /** The process that the fault is for. */
+  readonly #victim: string | undefined;
   readonly #counter: WindowCounter;
   /** Both sides of one exchange belong to one ordinal. */
   readonly #exchanges = new Map<string, string>();
@@ -48,6 +50,7 @@ export class HeldRun {
     private readonly inspect?: () => Promise<void>,
   ) {
     this.#counter = new WindowCounter(story);
+    this.#victim = target && parseWindowName(target.window).process;
     this.arrived = new Promise((resolve) => (this.#arrive = resolve));
   }
 
@@ -84,7 +87,8 @@ export class HeldRun {
     const window = this.#windowOf(event, instance);
     const seen = { window, event };
     this.seen.push(seen);
-    if (this.#frozen && event.access === "write" && event.side === "before") return this.#hold();
+    if (this.#frozen && event.process === this.#victim && event.access === "write" && event.side === "before")
+      return this.#hold();
     if (this.inspect) return { do: "hold", until: this.inspect().then(() => forward) };
     if (!this.#armed || this.target?.window !== window || this.at) return forward;
     this.at = seen;
@@ -109,9 +113,10 @@ export class HeldRun {
 
   /**
    * Held, and the kill is still to come. Where only an answer is withheld, the server has gone on and hands the next
-   * task to the same process; the same is true of a child beside its held parent. Whatever would change something
-   * outside waits too, so that the kill finds the run at its window and nowhere further. Work may still be handed
-   * out: it changes nothing outside, and a poll that waited would be missing to the other runs.
+   * task to the same process; the same is true of a child beside its held parent. Whatever the victim would change
+   * outside waits too, so that the kill finds it at its window and nowhere further. Work may still be handed out: it
+   * changes nothing outside, and a poll that waited would be missing to the other runs. What other processes do for
+   * the run goes on: they live, and a message that was taken from them would be a second fault.
    */
   get #frozen(): boolean {
     return this.at !== undefined && !this.#fired && this.#armed;

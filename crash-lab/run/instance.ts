@@ -6,6 +6,7 @@ import type { Tap } from "../taps/tap.js";
 import type { Backends } from "./backends.js";
 import type { InstanceRecord } from "./controller.js";
 import type { SeenEvent } from "./held-run.js";
+import { ingressTapName } from "./ingress.js";
 
 /** How long a killed process may take to be reaped and its connections to break; both take milliseconds. */
 const deathMsMax = 10_000;
@@ -32,6 +33,8 @@ export class Instance {
     readonly process: ManagedProcess,
     readonly taps: readonly Tap[],
     private readonly backends: Backends,
+    /** Where it serves callers, when it does. */
+    readonly servesPort?: number,
   ) {}
 
   activate(): void {
@@ -46,11 +49,11 @@ export class Instance {
     return withDescendants(roots, table).map(({ pid }) => pid);
   }
 
-  /** Connections that lead neither to a tap nor, being a listener's own side, from one of our callers. */
-  async untappedPeers(allowedPorts: ReadonlySet<number>): Promise<ProcessSocket[]> {
+  /** Connections that lead neither to a tap nor from one of our callers to where it serves them. */
+  async untappedPeers(): Promise<ProcessSocket[]> {
     const tapPorts = new Set(this.taps.map(({ port }) => port));
     return (await socketsOf(this.pids())).filter(
-      (socket) => !tapPorts.has(socket.remotePort) && !allowedPorts.has(socket.localPort),
+      (socket) => !tapPorts.has(socket.remotePort) && socket.localPort !== this.servesPort,
     );
   }
 
@@ -63,8 +66,11 @@ export class Instance {
    */
   async die(held: readonly SeenEvent[]): Promise<Death[]> {
     const sockets = await socketsOf(this.pids());
-    const ownerOf = (seen: SeenEvent): number | undefined =>
-      sockets.find(({ localPort }) => localPort === seen.event.details.connection.clientPort)?.pid;
+    const ownerOf = ({ event }: SeenEvent): number | undefined =>
+      // At the ingress the connection is the caller's; who serves is whoever said so when it was ready.
+      event.tap === ingressTapName
+        ? this.process.pid
+        : sockets.find(({ localPort }) => localPort === event.details.connection.clientPort)?.pid;
     const owners = new Set(held.map(ownerOf).filter((pid) => pid !== undefined));
     for (const pid of owners) process.kill(pid, "SIGKILL");
     if (owners.size === 0) void this.process.kill("SIGKILL");

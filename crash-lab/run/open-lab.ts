@@ -7,16 +7,19 @@ import type { Address, Tap, TapOptions } from "../taps/tap.js";
 import { openTemporalTap } from "../taps/temporal/temporal-tap.js";
 import { newRunToken } from "../taps/tokens.js";
 import type { ProcessSocket } from "../peers/sockets.js";
+import { Actors } from "./actors.js";
 import { Backends } from "./backends.js";
 import { LabController, type InstanceRecord } from "./controller.js";
 import { endingOf, factsOf } from "./ending.js";
 import type { GoldenLab } from "./golden.js";
 import { Histories } from "./histories.js";
+import { IngressTaps } from "./ingress.js";
 import { Instance } from "./instance.js";
 import { LabFault } from "./lab-fault.js";
 import { PhaseTimes } from "./phases.js";
 import { Replayer } from "./replay.js";
-import { Slots } from "./slots.js";
+import { Slots, type StartOptions } from "./slots.js";
+import { storyHolds } from "./story-holds.js";
 
 /** The share of the workflow task time-out for which messages are held at most; past it the server tries again. */
 const holdShare = 0.6;
@@ -32,6 +35,8 @@ export interface OpenLab<Environment> extends GoldenLab {
   readonly environment: Environment;
   readonly controller: LabController;
   readonly slots: Slots;
+  /** Has the processes run as the story wants them. To be called before its runs, when no other run is under way. */
+  prepare(story: string): Promise<void>;
   /** What `inspectPeers` has found so far. */
   readonly untapped: readonly UntappedPeer[];
 }
@@ -48,7 +53,7 @@ export async function openLab<Environment>(
 ): Promise<OpenLab<Environment>> {
   const environment = await definition.environment(run);
   const peers = definition.peers(environment);
-  const controller = new LabController();
+  const controller = new LabController(storyHolds(definition, environment, run.closing));
   const untapped: UntappedPeer[] = [];
   const backends = await Backends.open(Object.values(peers.postgres ?? {}));
   run.onClose("connections to the databases", () => backends.close());
@@ -57,10 +62,14 @@ export async function openLab<Environment>(
   const bundle = histories && (await definition.replayBundle?.(environment));
   const replayer = bundle && (await Replayer.open(bundle));
   if (replayer) run.onClose("replayer", () => replayer.close());
+  const ingress = await IngressTaps.open(definition.ingress ?? {}, controller);
+  run.onClose("taps in front of the processes", () => ingress.close());
   const start = starter(definition, { environment, controller, backends, run });
-  const slots = new Slots(Object.keys(definition.processes), start);
+  const serve = (instance: Instance): void => ingress.serve(instance);
+  const slots = new Slots(Object.keys(definition.processes), start, serve);
   run.onClose("processes under test", () => slots.close());
   await slots.open();
+  const actors = new Actors(definition, environment, { ingress: ingress.urls() });
 
   return {
     definition,
@@ -73,19 +82,20 @@ export async function openLab<Environment>(
     newToken: newRunToken,
     add: (held) => controller.add(held),
     retire: (held) => controller.retire(held),
-    start: (held) => definition.stories[held.story]!.start(environment, held.token),
+    travelMsMax: definition.profile.deadlineMs,
+    prepare: (story) => slots.use(definition.stories[story]!.settings),
+    start: (held) => actors.start(held),
     closed: async (held, signal) => {
       const either = AbortSignal.any([signal, run.closing]);
       await definition.stories[held.story]!.ended(environment, held.token, either);
     },
-    ending: (held) => endingOf(definition, environment, held, run.closing),
+    ending: (held) => endingOf(definition, { environment, actors }, held, run.closing),
     facts: (held, ending) => factsOf(definition, environment, held, ending, { histories, replayer }),
     active: (name) => slots.active(name),
     replace: (name) => slots.replace(name),
     inspectPeers: async () => {
       for (const instance of slots.all())
-        for (const peer of await instance.untappedPeers(new Set()))
-          untapped.push({ ...peer, process: instance.name });
+        for (const peer of await instance.untappedPeers()) untapped.push({ ...peer, process: instance.name });
     },
   };
 }
@@ -103,7 +113,7 @@ function starter<Environment>(
   { environment, controller, backends, run }: Surroundings<Environment>,
 ) {
   const started = new Map<string, number>();
-  return async (name: string, { standby }: { readonly standby: boolean }): Promise<Instance> => {
+  return async (name: string, { standby, settings }: StartOptions): Promise<Instance> => {
     const number = (started.get(name) ?? 0) + 1;
     started.set(name, number);
     const record: InstanceRecord = {
@@ -115,11 +125,19 @@ function starter<Environment>(
       process: name,
       controller: controller.forInstance(record),
       standby,
+      ...(definition.service ? { service: definition.service } : {}),
     });
-    const spec = definition.processes[name]!(environment, tapped);
+    const spec = definition.processes[name]!(environment, tapped, settings);
     try {
       const process = await run.spawn({ ...spec, name: `${name}-${number}` });
-      return new Instance(name, record, process, taps, backends);
+      return new Instance(
+        name,
+        record,
+        process,
+        taps,
+        backends,
+        definition.ingress?.[name]?.port(process.ready),
+      );
     } catch (error) {
       await Promise.all(taps.map((tap) => tap.close()));
       throw new LabFault(`process ${name} could not be started: ${messageOf(error)}`);

@@ -13,6 +13,7 @@ import {
   type RoundLab,
 } from "./round.js";
 import type { RoundSize } from "./round-size.js";
+import { stagesOf, type ArrivalMs } from "./stages.js";
 
 /** A case with its verdict and everything the verdict rests on. */
 export interface JudgedCase {
@@ -28,6 +29,8 @@ export interface PlayOptions {
   readonly golden: GoldenOutcome;
   readonly expectations: readonly Expectation[];
   readonly size: RoundSize;
+  /** Default: all windows are come to at about the same time. */
+  readonly arrivalMs?: ArrivalMs;
   /** Did both undisturbed runs come by this window? */
   readonly stable: (window: string) => boolean;
   /** Called for each case as it is judged, for the progress shown. */
@@ -51,7 +54,9 @@ export async function playCases(
     options.onCase(each);
   };
   let reading: Promise<unknown> = Promise.resolve();
-  for (const group of groups(targets)) {
+  const gapMsMax = lab.holdMsMax / 2;
+  const arrivalMs = options.arrivalMs ?? (() => 0);
+  for (const group of groups(targets).flatMap((each) => stagesOf(each, arrivalMs, gapMsMax))) {
     let waiting = dealt(group, options.size.current);
     let alone = false;
     while (waiting.length > 0) {

@@ -1,7 +1,7 @@
 import type { Told, VictimEvidence } from "../judge/evidence.js";
 import { identityAt, lostActivityTasks } from "../judge/lost-tasks.js";
 import type { Standing } from "../lab-definition.js";
-import type { Found } from "./ending.js";
+import type { Found, RunEnd } from "./ending.js";
 import { HeldRun, type Target } from "./held-run.js";
 import type { Instance } from "./instance.js";
 import type { PhaseTimes } from "./phases.js";
@@ -17,13 +17,15 @@ export interface RoundLab {
   /** Resolves when the run has ended, or the signal is aborted. */
   closed(run: HeldRun, signal: AbortSignal): Promise<void>;
   /** Resolves when the run has ended or its deadline has passed. */
-  ending(run: HeldRun): Promise<Standing>;
+  ending(run: HeldRun): Promise<RunEnd>;
   /** Journals, histories, invariants and replay of a run that has ended. */
   facts(run: HeldRun, ending: Standing): Promise<Found>;
   active(process: string): Pick<Instance, "die">;
   replace(process: string): Promise<unknown>;
   /** Holding longer than this would make the server start a second attempt beside the held one. */
   readonly holdMsMax: number;
+  /** Nothing has arrived and nothing has ended for this long: the round goes on without whoever is stuck. */
+  readonly travelMsMax: number;
   readonly phases: PhaseTimes;
 }
 
@@ -121,10 +123,13 @@ async function allArrived(lab: RoundLab, runs: readonly HeldRun[], told: ToldByR
   let firstAt: number | undefined;
   let limit: NodeJS.Timeout | undefined;
   const tooLong = new Promise<void>((resolve) => {
+    limit = setTimeout(resolve, lab.travelMsMax);
     for (const run of runs)
       void run.arrived.then(() => {
-        firstAt ??= Date.now();
-        limit ??= setTimeout(resolve, lab.holdMsMax);
+        if (firstAt !== undefined) return;
+        firstAt = Date.now();
+        clearTimeout(limit);
+        limit = setTimeout(resolve, lab.holdMsMax);
       });
   });
   try {
@@ -209,8 +214,8 @@ async function endingAfter(
   faultAt: number,
 ): Promise<Ended> {
   const answers = await told;
-  const ending = await lab.ending(run);
-  return { told: answers, ending, recoverMs: Date.now() - faultAt };
+  const { standing, told: later } = await lab.ending(run);
+  return { told: [...answers, ...later], ending: standing, recoverMs: Date.now() - faultAt };
 }
 
 async function factsAfter(

@@ -107,6 +107,7 @@ async function findWindows<Environment>(
 ): Promise<Map<string, Golden>> {
   const goldens = new Map<string, Golden>();
   for (const story of stories) {
+    await lab.prepare(story);
     const golden = await goldenRuns(lab, story);
     requireSound(lab);
     goldens.set(story, golden);
@@ -121,18 +122,22 @@ async function playStories<Environment>(
   options: LabOptions,
   signal: AbortSignal,
 ): Promise<readonly JudgedCase[]> {
-  const plan = [...goldens].map(([story, { manifest, outcome }]) => ({
+  const plan = [...goldens].map(([story, { manifest, outcome, arrivalMs }]) => ({
     story,
     golden: outcome,
+    arrivalMs,
     stableWindows: new Set(manifest.filter(({ stable }) => stable).map(({ window }) => window)),
     targets: targetsOf(lab.definition, manifest, options),
   }));
   const all = plan.reduce((sum, { targets }) => sum + targets.length, 0);
   const cases: JudgedCase[] = [];
-  for (const { story, golden, stableWindows, targets } of plan)
+  for (const { story, golden, arrivalMs, stableWindows, targets } of plan) {
+    if (targets.length === 0) continue;
+    await lab.prepare(story);
     await playCases(lab, targets, {
       story,
       golden,
+      arrivalMs,
       stable: (window) => stableWindows.has(window),
       expectations: lab.definition.expectations ?? [],
       size: new RoundSize(lab.holdMsMax, options.roundSizeMax, options.roundSizeMax),
@@ -142,6 +147,7 @@ async function playStories<Environment>(
         options.progress?.judged(judged, cases.length, all);
       },
     });
+  }
   return cases;
 }
 

@@ -122,7 +122,7 @@ describe("seen while the lab runs", () => {
       stories: {
         automatic: {
           ...story!,
-          start: async (environment, token) => {
+          start: async (environment, token, stage) => {
             // The document can't be read, so the invoice waits for it, and nothing is ever posted.
             await environment.world.control.tellFault({
               run: token,
@@ -130,7 +130,7 @@ describe("seen while the lab runs", () => {
               kind: "unavailable",
               status: 503,
             });
-            return story!.start(environment, token);
+            return story!.start(environment, token, stage);
           },
         },
       },

@@ -150,3 +150,10 @@ test("a held run whose work was given out again has slipped; its kill would fall
   run.decide(delivery(2), "w#1");
   expect(run.slipped).toBe(true);
 });
+
+test("while one process is held for its kill, the others go on with the run", async () => {
+  const run = new HeldRun("kp1", "automatic", { window: window(post.label, 1, "before"), verb: "kill" });
+  expect(run.decide(eventOf({ ...post, side: "before" }), "worker#1").do).toBe("hold");
+  expect(run.decide(eventOf({ ...post, side: "before", process: "relay" }), "relay#1").do).toBe("forward");
+  expect(run.decide(eventOf({ ...post, label: "insert", side: "before" }), "worker#1").do).toBe("hold");
+});

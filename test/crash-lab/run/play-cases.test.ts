@@ -43,7 +43,8 @@ function fakeLab(options: {
       return [];
     },
     closed: async () => undefined,
-    ending: async () => ({ state: "closed" }),
+    ending: async () => ({ standing: { state: "closed" }, told: [] }),
+    travelMsMax: 10_000,
     facts: async (run) => options.found?.(run) ?? undisturbed,
     phases: new PhaseTimes(),
     inspectPeers: async () => undefined,
