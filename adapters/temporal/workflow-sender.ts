@@ -41,8 +41,10 @@ export function createWorkflowSender({
 async function send(client: Client, { message }: Claimed<WorkflowMessageKind>): Promise<Delivery> {
   switch (message.kind) {
     case "start": {
+      const { workflowTaskTimeoutMs } = message;
       const handle = await client.workflow.start(message.workflowType, {
         ...startOptions(message),
+        ...(workflowTaskTimeoutMs === undefined ? {} : { workflowTaskTimeout: workflowTaskTimeoutMs }),
         // The default would run a finished process again when its start is sent a second time.
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,

@@ -59,6 +59,7 @@ export function admitBatch(
         workflowType: "invoiceBatch",
         taskQueue,
         args: [asJson(batch)],
+        workflowTaskTimeoutMs: batch.policy.workflowTaskTimeoutMs,
         searchAttributes: {
           KillproofCase: "invoice-approval",
           KillproofTenant: batch.tenant,

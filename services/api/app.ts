@@ -10,7 +10,8 @@ import type { InvoicePolicy } from "../../workflows/invoice-approval/policy.js";
 import { authorise } from "./authorisation.js";
 import type { CallerDirectory } from "./callers.js";
 import { validatorCompiler } from "./contract.js";
-import { ApiProblem, problemMediaType, problemOf } from "./problems.js";
+import { answerToUnreadable, connectionLimits, type ConnectionLimits } from "./connection-limits.js";
+import { ApiProblem, problemMediaType, problemOf, retryAfterSecondsOf } from "./problems.js";
 import { registerInvoiceBatches } from "./routes/invoice-batches.js";
 import { registerOperating } from "./routes/operating.js";
 import { registerReviews } from "./routes/reviews.js";
@@ -35,20 +36,32 @@ const pathParameterCharactersMax = 400;
 export type Api = Awaited<ReturnType<typeof buildApi>>;
 
 /** The app, ready to be injected into or to listen. Closing it leaves the ledger open. */
-export async function buildApi(dependencies: ApiDependencies) {
+export async function buildApi(dependencies: ApiDependencies, limits: ConnectionLimits = connectionLimits) {
   const app = Fastify({
     loggerInstance: dependencies.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
+    http: {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headersMsMax,
+      connectionsCheckingInterval: limits.checkEveryMs,
+    },
+    requestTimeout: limits.requestMsMax,
+    clientErrorHandler: (error, socket) => answerToUnreadable(error, socket, dependencies.logger),
     routerOptions: { maxParamLength: pathParameterCharactersMax },
     // A connection that is kept alive without a request would keep a stop waiting.
     forceCloseConnections: "idle",
     frameworkErrors: (error, request, reply) => answer(error, request, reply),
   }).withTypeProvider<ZodTypeProvider>();
+  app.server.maxConnections = limits.connectionsMax;
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.decorateRequest("caller", null);
   app.addHook("onRequest", async (request) => authorise(request, dependencies.callers));
+  app.addHook("onSend", async (_request, reply) => {
+    // Answers hold invoices and who decided on them: no cache on the way may keep one, no browser may guess a type.
+    void reply.header("Cache-Control", "no-store").header("X-Content-Type-Options", "nosniff");
+  });
   app.addHook("onResponse", async (request, reply) => {
     request.log.info({
       event: "request",
@@ -83,14 +96,20 @@ export async function buildApi(dependencies: ApiDependencies) {
   return app;
 }
 
+/** Longest path that a problem repeats, in characters: enough to be recognised. */
+const pathCharactersMax = 200;
+
 /** Without the query, which may hold anything. */
 function pathOf({ url }: FastifyRequest): string {
-  return url.split("?", 1)[0]!;
+  const path = url.split("?", 1)[0]!;
+  return path.length <= pathCharactersMax ? path : `${path.slice(0, pathCharactersMax)}…`;
 }
 
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = error instanceof ApiProblem ? error.problem : problemOfForeign(error);
   if (problem.status >= 500) request.log.error({ err: error }, problem.title);
+  const retryAfterSeconds = retryAfterSecondsOf(problem);
+  if (retryAfterSeconds !== undefined) void reply.header("Retry-After", retryAfterSeconds);
   if (problem.status === 401) void reply.header("WWW-Authenticate", "Bearer");
   return reply.code(problem.status).type(problemMediaType).send(problem);
 }

@@ -7,6 +7,7 @@ import type { InvoicePolicy } from "../../workflows/invoice-approval/policy.js";
 import { buildApi, type Api } from "./app.js";
 import { readCallers, type CallerDirectory } from "./callers.js";
 import { readInvoicePolicy } from "./policy-file.js";
+import { errorForLog } from "../error-log.js";
 import { badSettingsExitCode, SettingsError } from "../settings.js";
 import { readSettings, type ApiSettings } from "./settings.js";
 
@@ -79,7 +80,11 @@ const configuration = await configure();
 if (configuration !== undefined) {
   const { settings } = configuration;
   const identity = `${settings.API_NAME}@${process.pid}`;
-  const logger = pino({ level: settings.API_LOG_LEVEL, base: { service: "api", identity } });
+  const logger = pino({
+    level: settings.API_LOG_LEVEL,
+    base: { service: "api", identity },
+    serializers: { err: errorForLog },
+  });
   try {
     await serve(configuration, identity, logger);
   } catch (error) {

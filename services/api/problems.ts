@@ -51,8 +51,22 @@ export function problemOf(
   return { type: problemType(failure), title: meaning, status: httpStatus, detail, retryable, ...members };
 }
 
+/**
+ * When to come again, in seconds. A place among the open batches becomes free when one ends, which takes seconds
+ * without a review; asking sooner costs a transaction under the tenant's lock. A ledger that restarts is back within
+ * a second or two.
+ */
+const retryAfterSeconds: Partial<Record<FailureName, number>> = { TooManyOpenBatches: 5, LedgerUnavailable: 2 };
+
+/** Value of the header `Retry-After`, for problems that have one. */
+export function retryAfterSecondsOf({ type }: Problem): number | undefined {
+  return retryAfterSeconds[type.slice(typePrefix.length) as FailureName];
+}
+
+const typePrefix = "urn:problem-type:killproof:";
+
 export function problemType(failure: FailureName): string {
-  return `urn:problem-type:killproof:${failure}`;
+  return `${typePrefix}${failure}`;
 }
 
 /** The answers of a route with these failures, by status, for its contract. */

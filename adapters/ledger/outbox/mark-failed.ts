@@ -12,13 +12,14 @@ import type { Lease, LeaseResult } from "../lease.js";
  * ```sql
  * update outbox set state = 'failed', last_error = $4, outcome = $5, settled_at = ledger_now(), owner = null, leased_until = null
  *   where id = $1 and state = 'pending' and owner = $2 and claims = $3
+ *   returning message_key
  * ```
  */
 export async function markFailed(
   ledger: Ledger,
   settlement: Lease & { readonly id: number; readonly reason: string; readonly outcome: JsonValue },
 ): Promise<LeaseResult> {
-  const { numUpdatedRows } = await ledger
+  const settled = await ledger
     .updateTable("outbox")
     .set({
       state: "failed",
@@ -32,6 +33,8 @@ export async function markFailed(
     .where("state", "=", "pending")
     .where("owner", "=", settlement.owner)
     .where("claims", "=", settlement.claim)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 0n ? "stale" : "done";
+    // For whoever watches the statements: which message it was, and not only its number.
+    .returning("message_key")
+    .executeTakeFirst();
+  return settled === undefined ? "stale" : "done";
 }

@@ -8,6 +8,8 @@ export interface StartMessage {
   readonly taskQueue: string;
   readonly args: readonly JsonValue[];
   readonly searchAttributes?: Readonly<Record<string, string>>;
+  /** How long a worker may take over one workflow task. Default: the server's, ten seconds. */
+  readonly workflowTaskTimeoutMs?: number;
 }
 
 /** Wakes a workflow that is expected to run. The signal is a hint: the truth stands in the ledger. */

@@ -10,13 +10,14 @@ import type { Lease, LeaseResult } from "../lease.js";
  * ```sql
  * update outbox set last_error = $4, available_at = ledger_now() + $5, owner = null, leased_until = null
  *   where id = $1 and state = 'pending' and owner = $2 and claims = $3
+ *   returning message_key
  * ```
  */
 export async function releaseOutbox(
   ledger: Ledger,
   settlement: Lease & { readonly id: number; readonly error: string; readonly retryAfterMs: number },
 ): Promise<LeaseResult> {
-  const { numUpdatedRows } = await ledger
+  const released = await ledger
     .updateTable("outbox")
     .set({
       last_error: settlement.error,
@@ -28,6 +29,8 @@ export async function releaseOutbox(
     .where("state", "=", "pending")
     .where("owner", "=", settlement.owner)
     .where("claims", "=", settlement.claim)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 0n ? "stale" : "done";
+    // For whoever watches the statements: which message it was, and not only its number.
+    .returning("message_key")
+    .executeTakeFirst();
+  return released === undefined ? "stale" : "done";
 }

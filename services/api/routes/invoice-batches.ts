@@ -1,10 +1,10 @@
 /** Batches of invoices: admit one, see how it stands. */
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { readRequest } from "../../../adapters/ledger/requests/read-request.js";
 import { batchSizeMax, keyPattern } from "../../../workflows/invoice-approval/limits.js";
 import { admitBatch, invoiceBatchKind } from "../admit-batch.js";
 import type { Api, ApiDependencies } from "../app.js";
+import { batchIdOf } from "../batch-id.js";
 import { callerOf, requireOwnTenant } from "../authorisation.js";
 import { ApiProblem, problemResponses } from "../problems.js";
 
@@ -118,10 +118,11 @@ function registerAdmission(app: Pick<Api, "route">, dependencies: ApiDependencie
     handler: async (request, reply) => {
       const caller = callerOf(request);
       const { invoices } = request.body;
-      const batchId = randomUUID();
+      const idempotencyKey = request.headers["idempotency-key"];
+      const batchId = batchIdOf(caller.id, idempotencyKey);
       const admitted = await admitBatch(ledger, {
         caller,
-        idempotencyKey: request.headers["idempotency-key"],
+        idempotencyKey,
         invoices,
         batch: {
           batchId,

@@ -37,8 +37,25 @@ const reviewDetailSchema = reviewSchema.extend({
   decisions: z.array(z.object({ caller: z.string(), decision: z.enum(["approve", "reject"]) })),
 });
 
-/** More than a person looks at; the next ones show when these are decided. */
-const listMax = 100;
+/** More than a person looks at, and a page that neither side notices. */
+const pageMax = 100;
+
+const limitText = `must be a whole number from 1 to ${pageMax}`;
+const afterText = "must be the id of a review";
+const pageSchema = z.strictObject({
+  limit: z.coerce
+    .number(limitText)
+    .int(limitText)
+    .min(1, limitText)
+    .max(pageMax, limitText)
+    .default(pageMax)
+    .meta({ description: "Most reviews in the answer." }),
+  after: z
+    .string(afterText)
+    .regex(reviewIdPattern, afterText)
+    .optional()
+    .meta({ description: "`next` of the page before." }),
+});
 
 const idText = "must be 1 to 100 of letters, digits and . _ ~ @ + = : -";
 const digestText = "must be 64 lower-case hex digits, as the review shows them";
@@ -66,16 +83,36 @@ function registerLooking(app: Pick<Api, "route">, { ledger }: ApiDependencies): 
     url: "/api/reviews",
     config: { roles: seeing },
     schema: {
-      summary: "The tenant's open reviews, the most urgent first.",
+      summary: "The tenant's open reviews, the most urgent first, page by page.",
       security,
+      querystring: pageSchema,
       response: {
-        200: z.object({ reviews: z.array(reviewSchema) }),
-        ...problemResponses("Unauthenticated", "NotAllowed", "LedgerUnavailable"),
+        200: z.object({
+          reviews: z.array(reviewSchema),
+          next: z.string().nullable().meta({ description: "Send as `after` for the next page; null: none." }),
+        }),
+        ...problemResponses(
+          "InvalidRequest",
+          "Unauthenticated",
+          "NotAllowed",
+          "UnknownReview",
+          "LedgerUnavailable",
+        ),
       },
     },
     handler: async (request) => {
-      const tickets = await listOpenTickets(ledger, { tenant: callerOf(request).tenant, limit: listMax });
-      return { reviews: tickets.filter(({ kind }) => kind === invoiceReviewKind).map(shown) };
+      const caller = callerOf(request);
+      const { limit, after } = request.query;
+      if (after !== undefined) await requireReview(ledger, caller, after);
+      const tickets = await listOpenTickets(ledger, {
+        tenant: caller.tenant,
+        kind: invoiceReviewKind,
+        // One more than is shown says whether there is a next page.
+        limit: limit + 1,
+        ...(after === undefined ? {} : { afterTicketId: after }),
+      });
+      const reviews = tickets.slice(0, limit).map(shown);
+      return { reviews, next: tickets.length > limit ? (reviews.at(-1)?.reviewId ?? null) : null };
     },
   });
 

@@ -59,6 +59,16 @@ test("a start sent again is sent, and a finished process isn't run again", async
   expect((await client.workflow.getHandle(workflowId).describe()).status.name).toBe("TERMINATED");
 });
 
+test("a start has the time for a workflow task that its message asks for", async () => {
+  const workflowId = `timeout-${randomUUID()}`;
+  await send(claimed({ ...start(workflowId), workflowTaskTimeoutMs: 2_500 } as WorkflowMessage));
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  const { workflowTaskTimeout } = events![0]!.workflowExecutionStartedEventAttributes!;
+  expect(Number(workflowTaskTimeout?.seconds ?? 0) * 1_000 + (workflowTaskTimeout?.nanos ?? 0) / 1e6).toBe(
+    2_500,
+  );
+});
+
 test("a signal arrives with its arguments; to a closed workflow it fails for good and needs nobody", async () => {
   const workflowId = `signal-${randomUUID()}`;
   await send(claimed(start(workflowId)));

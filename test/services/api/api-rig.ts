@@ -5,6 +5,8 @@ import { afterAll, beforeAll } from "vitest";
 import { productionPolicy } from "../../../scenarios/invoice-approval/policy.js";
 import { buildApi, type Api } from "../../../services/api/app.js";
 import { callerDirectory, type Role } from "../../../services/api/callers.js";
+import { connectionLimits, type ConnectionLimits } from "../../../services/api/connection-limits.js";
+import { errorForLog } from "../../../services/error-log.js";
 import { ledgerDatabase, type TestDatabase } from "../../support/database.js";
 
 const caller = (id: string, tenant: string, ...roles: Role[]) => ({
@@ -49,20 +51,27 @@ export interface ApiRig {
 const written = ["requests", "outbox", "tickets", "ticket_votes", "inbox", "payloads"] as const;
 
 /** Call once at the top of a test file. */
-export function apiRig({ openBatchesMax = 4 } = {}): ApiRig {
+export function apiRig({
+  openBatchesMax = 4,
+  limits = {},
+}: { openBatchesMax?: number; limits?: Partial<ConnectionLimits> } = {}): ApiRig {
   const database = ledgerDatabase();
   const logLines: string[] = [];
   let app: Api;
 
   beforeAll(async () => {
-    app = await buildApi({
-      ledger: database.open("api"),
-      callers: callerDirectory(people),
-      policy: productionPolicy.workflow,
-      taskQueue: "invoices",
-      openBatchesMax,
-      logger: pino({ level: "info" }, { write: (line) => void logLines.push(line) }),
-    });
+    const sink = { write: (line: string) => void logLines.push(line) };
+    app = await buildApi(
+      {
+        ledger: database.open("api"),
+        callers: callerDirectory(people),
+        policy: productionPolicy.workflow,
+        taskQueue: "invoices",
+        openBatchesMax,
+        logger: pino({ level: "info", serializers: { err: errorForLog } }, sink),
+      },
+      { ...connectionLimits, ...limits },
+    );
   });
   afterAll(() => app?.close());
 

@@ -49,6 +49,7 @@ test("an admitted batch is a request and its start, in one transaction, and says
             },
           },
         ],
+        workflowTaskTimeoutMs: productionPolicy.workflow.workflowTaskTimeoutMs,
         searchAttributes: {
           KillproofCase: "invoice-approval",
           KillproofTenant: "north",

@@ -62,10 +62,67 @@ test("an open review is listed for its tenant, and shown with what will be poste
   expect(listed.body["reviews"]).toContainEqual(
     expect.objectContaining({ reviewId: id, state: "open", revision: 2, fingerprint, approvalsNeeded: 1 }),
   );
-  expect((await rig.get("rob", "/api/reviews")).body).toEqual({ reviews: [] });
+  expect((await rig.get("rob", "/api/reviews")).body).toEqual({ reviews: [], next: null });
   expect(await rig.get("ops", `/api/reviews/${id}`)).toMatchObject({
     status: 200,
     body: { reviewId: id, content, decisions: [] },
+  });
+});
+
+describe("the list", () => {
+  interface Page {
+    readonly reviews: readonly { readonly reviewId: string; readonly deadlineAt: string }[];
+    readonly next: string | null;
+  }
+  const page = async (who: string, query: string) =>
+    (await rig.get(who, `/api/reviews${query}`)).body as unknown as Page;
+
+  test("isn't shortened by tickets of other kinds, however urgent", async () => {
+    const id = await review({ tenant: "south" });
+    const sooner = new Date(Date.now() + 1_800_000);
+    for (let each = 0; each < 3; each += 1) {
+      await review({ tenant: "south", kind: "remediation", deadlineAt: sooner });
+    }
+    const { reviews, next } = await page("rob", "?limit=1");
+    expect([reviews.map(({ reviewId }) => reviewId), next]).toEqual([[id], null]);
+  });
+
+  test("comes in pages, the most urgent first, each review once, also when one was decided between", async () => {
+    const now = Date.now();
+    // Two have the same deadline.
+    for (const minutes of [5, 3, 3, 4, 1]) await review({ deadlineAt: new Date(now + minutes * 60_000) });
+    const whole = (await page("ann", "")).reviews;
+    const seen: string[] = [];
+    let next: string | null = null;
+    do {
+      const part: Page = await page("ann", next === null ? "?limit=2" : `?limit=2&after=${next}`);
+      seen.push(...part.reviews.map(({ reviewId }) => reviewId));
+      next = part.next;
+      if (seen.length === 2) await rig.decide("ann", seen[1]!, decision("between"));
+    } while (next !== null);
+    expect(seen).toEqual(whole.map(({ reviewId }) => reviewId));
+    expect(whole.map(({ deadlineAt }) => deadlineAt)).toEqual(
+      whole.map(({ deadlineAt }) => deadlineAt).toSorted(),
+    );
+  });
+
+  test.each([
+    ["?limit=0", "InvalidRequest", 400, /query\.limit is "0": must be a whole number from 1 to 100/],
+    ["?limit=101", "InvalidRequest", 400, /from 1 to 100/],
+    ["?limit=x", "InvalidRequest", 400, /from 1 to 100/],
+    ["?after=", "InvalidRequest", 400, /must be the id of a review/],
+    ["?after=%00", "InvalidRequest", 400, /must be the id of a review/],
+    ["?tenant=south", "InvalidRequest", 400, /tenant/],
+    ["?after=nobody", "UnknownReview", 404, /there is no review/],
+  ])("%s is refused", async (query, name, status, detail) => {
+    expect(await rig.get("ann", `/api/reviews${query}`)).toMatchObject(
+      problem(name, status, { detail: expect.stringMatching(detail) as unknown }),
+    );
+  });
+
+  test("behind another tenant's review is nothing to see", async () => {
+    const foreign = await review({ tenant: "south" });
+    expect(await rig.get("ann", `/api/reviews?after=${foreign}`)).toMatchObject(problem("NotAllowed", 403));
   });
 });
 
