@@ -144,6 +144,18 @@ export const failures = {
     meaning: "The request's body is larger than the API reads.",
     metBy: "api",
   },
+  HeadersTooLarge: {
+    retryable: false,
+    httpStatus: 431,
+    meaning: "The request's line and headers are longer than the API reads.",
+    metBy: "api",
+  },
+  RequestTooSlow: {
+    retryable: true,
+    httpStatus: 408,
+    meaning: "The request did not arrive in time; nothing of it was done.",
+    metBy: "api",
+  },
   UnsupportedMediaType: {
     retryable: false,
     httpStatus: 415,

@@ -56,7 +56,10 @@ export function problemOf(
  * without a review; asking sooner costs a transaction under the tenant's lock. A ledger that restarts is back within
  * a second or two.
  */
-const retryAfterSeconds: Partial<Record<FailureName, number>> = { TooManyOpenBatches: 5, LedgerUnavailable: 2 };
+const retryAfterSeconds: Partial<Record<FailureName, number>> = {
+  TooManyOpenBatches: 5,
+  LedgerUnavailable: 2,
+};
 
 /** Value of the header `Retry-After`, for problems that have one. */
 export function retryAfterSecondsOf({ type }: Problem): number | undefined {

@@ -10,6 +10,7 @@ import type { Dispatcher } from "./dispatch.js";
 import { OutboxListener } from "./listener.js";
 import { createMailSender } from "./mail-sender.js";
 import { runRelay } from "./relay.js";
+import { errorForLog } from "../error-log.js";
 import { badSettingsExitCode, SettingsError } from "../settings.js";
 import { readSettings, type RelaySettings } from "./settings.js";
 import { Bell } from "./wake.js";
@@ -26,7 +27,11 @@ try {
 }
 if (settings !== undefined) {
   const identity = `${settings.RELAY_NAME}@${process.pid}`;
-  const logger = pino({ level: settings.RELAY_LOG_LEVEL, base: { service: "relay", identity } });
+  const logger = pino({
+    level: settings.RELAY_LOG_LEVEL,
+    base: { service: "relay", identity },
+    serializers: { err: errorForLog },
+  });
   try {
     await serve(settings, identity, logger);
   } catch (error) {

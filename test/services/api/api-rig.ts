@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll } from "vitest";
+import type { LedgerTimeouts } from "../../../adapters/ledger/database.js";
 import { productionPolicy } from "../../../scenarios/invoice-approval/policy.js";
 import { buildApi, type Api } from "../../../services/api/app.js";
 import { callerDirectory, type Role } from "../../../services/api/callers.js";
@@ -54,7 +55,12 @@ const written = ["requests", "outbox", "tickets", "ticket_votes", "inbox", "payl
 export function apiRig({
   openBatchesMax = 4,
   limits = {},
-}: { openBatchesMax?: number; limits?: Partial<ConnectionLimits> } = {}): ApiRig {
+  timeouts = {},
+}: {
+  openBatchesMax?: number;
+  limits?: Partial<ConnectionLimits>;
+  timeouts?: Partial<LedgerTimeouts>;
+} = {}): ApiRig {
   const database = ledgerDatabase();
   const logLines: string[] = [];
   let app: Api;
@@ -63,7 +69,7 @@ export function apiRig({
     const sink = { write: (line: string) => void logLines.push(line) };
     app = await buildApi(
       {
-        ledger: database.open("api"),
+        ledger: database.open("api", { timeouts }),
         callers: callerDirectory(people),
         policy: productionPolicy.workflow,
         taskQueue: "invoices",
