@@ -39,10 +39,13 @@ export type AdmitResult =
  *
  * ```sql
  * insert into requests (request_id, caller, idempotency_key, …) values (…)
- *   on conflict (caller, idempotency_key) do nothing returning request_id;
+ *   on conflict do nothing returning request_id;
  * -- no row: the key is taken
  * select … from requests where caller = $1 and idempotency_key = $2;
  * ```
+ *
+ * No index is named in the conflict: where the id is made from caller and key, two at once meet at either of the two
+ * unique indexes, and at one that isn't named the second of them would fail instead of waiting.
  *
  * It takes a transaction, because an admitted request without its start message would never run.
  *
@@ -62,7 +65,7 @@ export async function admit(transaction: LedgerTransaction, admission: Admission
       workflow_id: admission.workflowId,
       body: storableJson("body", admission.body),
     })
-    .onConflict((conflict) => conflict.columns(["caller", "idempotency_key"]).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning("request_id")
     .executeTakeFirst();
   if (inserted !== undefined) {
