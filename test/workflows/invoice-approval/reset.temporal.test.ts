@@ -42,7 +42,7 @@ const received = async (token: string) =>
 /** The new run, which the test's replay has to find: nothing in a history leads to it. */
 async function resultOfReset(workflowId: string, before: Parameters<typeof resetBefore>[2]) {
   const handle = await resetBefore(rig.client, workflowId, before);
-  replay.track({ workflowId, client: rig.client });
+  replay.track(rig.client.workflow.getHandle(workflowId));
   return handle.result();
 }
 
