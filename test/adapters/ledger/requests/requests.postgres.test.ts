@@ -65,19 +65,6 @@ test("of twenty at once under one key exactly one is admitted, and all get that 
   expect(new Set(results.map((result) => result.requestId)).size).toBe(1);
 });
 
-test("rivals whose id is made from the key meet at either index, and none of them fails", async () => {
-  const pool = database.open("rivals", { poolSize: 8 });
-  // Each time the eight can meet in another order; so many times met the unnamed index about once when it was one.
-  for (let time = 0; time < 100; time += 1) {
-    const results = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        pool.transaction().execute((transaction) => admit(transaction, admission(`made-${time}`))),
-      ),
-    );
-    expect(results.filter(({ outcome }) => outcome === "admitted")).toHaveLength(1);
-  }
-});
-
 test("an admission that is rolled back leaves the key free", async () => {
   const failing = inTransaction(async (transaction) => {
     await admit(transaction, admission("rolled-back"));
@@ -151,4 +138,18 @@ test("requests that don't move are found by their age", async () => {
   expect(stuck).toMatchObject({ kind: "invoice-batch", tenant: "slow", workflowId: "batch:stuck" });
   expect(stuck?.ageMs).toBeGreaterThanOrEqual(0);
   expect(await listStuckRequests(database.ledger, { ...query, olderThanMs: 3_600_000 })).toEqual([]);
+});
+
+// Last, as its many requests would hide those of other tests from their lists.
+test("rivals whose id is made from the key meet at either index, and none of them fails", async () => {
+  const pool = database.open("rivals", { poolSize: 8 });
+  // Each time the eight can meet in another order; so many times met the unnamed index about once when it was one.
+  for (let time = 0; time < 100; time += 1) {
+    const results = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        pool.transaction().execute((transaction) => admit(transaction, admission(`made-${time}`))),
+      ),
+    );
+    expect(results.filter(({ outcome }) => outcome === "admitted")).toHaveLength(1);
+  }
 });
