@@ -40,6 +40,8 @@ export interface Ingress {
 export interface Stage {
   /** Base URLs by process: where callers send their requests, whichever process of that name serves them. */
   readonly ingress: Readonly<Record<string, string>>;
+  /** Whose time-outs the run is to have. */
+  readonly profile: LabProfile;
 }
 
 /**
@@ -112,6 +114,12 @@ export interface LabProfile {
   readonly name: string;
   /** Time-out of a workflow task in the stories; holding longer than 0.6 of it would start a second attempt. */
   readonly workflowTaskTimeoutMs: number;
+  /**
+   * Once a process is proved dead, the lab reports the tasks that died with it as failed, so that nobody waits for
+   * the server to notice. Recovery is then not what it is without the lab: it starts at once, and the next attempt
+   * follows a reported failure instead of a time-out. Default false: real time-outs.
+   */
+  readonly obituary?: boolean;
   /** A run that has not ended this long after the fault is stuck. */
   readonly deadlineMs: number;
 }
@@ -122,6 +130,14 @@ export interface CrashLabDefinition<Environment> {
   readonly folder: string;
   /** Starts what is outside the processes under test, inside the run, so that it ends with it. */
   environment(run: Run): Promise<Environment>;
+  /**
+   * A further lane: an environment on the same servers in which the processes under test share no work with those of
+   * another lane, since each lane kills its own. That takes a task queue of its own, and a database where processes
+   * take work from it. Rounds of different lanes then overlap. Default: one lane.
+   *
+   * @param number from 2
+   */
+  lane?(first: Environment, run: Run, number: number): Promise<Environment>;
   peers(environment: Environment): Peers;
   /** How each process under test is started with its own taps. */
   readonly processes: Readonly<
@@ -146,6 +162,8 @@ export interface CrashLabDefinition<Environment> {
   replayBundle?(environment: Environment): Promise<{ readonly codePath: string }>;
   readonly expectations?: readonly Expectation[];
   readonly profile: LabProfile;
+  /** Others that may be asked for by name. */
+  readonly otherProfiles?: readonly LabProfile[];
 }
 
 /** Gives a definition its types; does nothing else. */

@@ -18,19 +18,18 @@ export interface LostTask {
  * open either, even if the server's word on it never came: it may have been taken.
  *
  * @param events of one run, up to the kill
- * @param held the message that was never passed on
+ * @param withheld messages among them that were never passed on
  */
 export function openTasks(
   events: readonly BoundaryEvent[],
-  held: BoundaryEvent | undefined,
+  withheld: ReadonlySet<BoundaryEvent>,
 ): readonly DeliveredTask[] {
   const open = new Map<string, DeliveredTask>();
   for (const event of events) {
-    const { details, side } = event;
+    const { details } = event;
     if (details.kind !== "temporal") continue;
     const answered = details.call.startsWith("Respond") ? details.task : null;
-    const neverLeft = event === held && side === "before";
-    if (answered && !neverLeft && open.get(keyOf(answered))?.taskToken === answered.taskToken)
+    if (answered && !withheld.has(event) && open.get(keyOf(answered))?.taskToken === answered.taskToken)
       open.delete(keyOf(answered));
     for (const task of details.delivered) open.set(keyOf(task), task);
   }
@@ -43,9 +42,9 @@ const keyOf = ({ kind, workflowId, activityId }: DeliveredTask): string =>
 /** Activity tasks among them; Temporal's history doesn't name the worker of an attempt that was lost, this does. */
 export function lostActivityTasks(
   events: readonly BoundaryEvent[],
-  held: BoundaryEvent,
+  withheld: ReadonlySet<BoundaryEvent>,
 ): readonly LostTask[] {
-  return openTasks(events, held)
+  return openTasks(events, withheld)
     .filter(({ kind }) => kind === "activity-task")
     .map(({ workflowId, activityId, activityType, attempt, identity }) => ({
       workflowId,
@@ -60,13 +59,17 @@ export function lostActivityTasks(
  * The identity of the process whose message was held: of the task that the message answers or brings, else of a task
  * of this run that the process was working on, else of the newest that it was given.
  */
-export function identityAt(held: BoundaryEvent, events: readonly BoundaryEvent[]): string | null {
+export function identityAt(
+  held: BoundaryEvent,
+  events: readonly BoundaryEvent[],
+  withheld: ReadonlySet<BoundaryEvent>,
+): string | null {
   if (held.details.kind === "temporal") {
     const task = held.details.task ?? held.details.delivered[0];
     if (task) return task.identity;
   }
   const delivered = events.flatMap(({ details }) => (details.kind === "temporal" ? details.delivered : []));
-  return (openTasks(events, held)[0] ?? delivered.at(-1))?.identity ?? null;
+  return (openTasks(events, withheld)[0] ?? delivered.at(-1))?.identity ?? null;
 }
 
 /** Who did the lost task's work in the end, as history says it: the one start that it keeps of each activity. */

@@ -17,23 +17,29 @@ export interface ProcessSocket {
 
 /** Established TCP connections of the given processes. A process that ended meanwhile has none. */
 export async function socketsOf(pids: readonly number[]): Promise<ProcessSocket[]> {
-  return process.platform === "linux" ? linuxSockets(pids) : lsofSockets(pids);
+  return process.platform === "linux"
+    ? linuxSockets(pids, linuxStates.established)
+    : parseLsof(await lsof(pids, "ESTABLISHED"));
 }
 
 /**
- * The process that holds the client end of a connection, by its own port.
+ * The process that listens on a port.
  *
  * @param pids where to look: the process that was started and all its descendants
  * @returns `undefined` when none of them does
  */
-export async function ownerOfPort(localPort: number, pids: readonly number[]): Promise<number | undefined> {
-  return (await socketsOf(pids)).find((socket) => socket.localPort === localPort)?.pid;
+export async function listenerOn(port: number, pids: readonly number[]): Promise<number | undefined> {
+  const listening =
+    process.platform === "linux"
+      ? await linuxSockets(pids, linuxStates.listening)
+      : parseLsof(await lsof(pids, "LISTEN"));
+  return listening.find(({ localPort }) => localPort === port)?.pid;
 }
 
-/** State column of /proc/net/tcp for an established connection (include/net/tcp_states.h of the Linux kernel). */
-const linuxEstablished = "01";
+/** State column of /proc/net/tcp (include/net/tcp_states.h of the Linux kernel). */
+const linuxStates = { established: "01", listening: "0A" } as const;
 
-async function linuxSockets(pids: readonly number[]): Promise<ProcessSocket[]> {
+async function linuxSockets(pids: readonly number[], wanted: string): Promise<ProcessSocket[]> {
   const sockets: ProcessSocket[] = [];
   for (const pid of pids) {
     const inodes = await socketInodes(pid);
@@ -41,7 +47,7 @@ async function linuxSockets(pids: readonly number[]): Promise<ProcessSocket[]> {
     for (const table of ["tcp", "tcp6"]) {
       const text = await readFile(`/proc/${pid}/net/${table}`, "utf8").catch(nothingIfGone);
       for (const row of parseTcpTable(text))
-        if (row.state === linuxEstablished && inodes.has(row.inode))
+        if (row.state === wanted && inodes.has(row.inode))
           sockets.push({
             pid,
             localPort: row.localPort,
@@ -103,9 +109,9 @@ function addressFromHex(hex: string): string {
   return groups.join(":");
 }
 
-async function lsofSockets(pids: readonly number[]): Promise<ProcessSocket[]> {
-  if (pids.length === 0) return [];
-  const list = ["-nP", "-a", "-p", pids.join(","), "-iTCP", "-sTCP:ESTABLISHED", "-Fpn"];
+async function lsof(pids: readonly number[], state: "ESTABLISHED" | "LISTEN"): Promise<string> {
+  if (pids.length === 0) return "";
+  const list = ["-nP", "-a", "-p", pids.join(","), "-iTCP", `-sTCP:${state}`, "-Fpn"];
   const { stdout } = await promisify(execFile)("lsof", list).catch(
     (error: { stdout?: string; code?: unknown }) => {
       // lsof ends with 1 when it found nothing.
@@ -113,22 +119,25 @@ async function lsofSockets(pids: readonly number[]): Promise<ProcessSocket[]> {
       throw error;
     },
   );
-  return parseLsof(stdout);
+  return stdout;
 }
 
-/** Reads the field output of `lsof -Fpn`: a `p` line names the process of the `n` lines after it. */
+/**
+ * Reads the field output of `lsof -Fpn`: a `p` line names the process of the `n` lines after it. Who listens has no
+ * other side.
+ */
 export function parseLsof(text: string): ProcessSocket[] {
   let pid = 0;
   const sockets: ProcessSocket[] = [];
   for (const line of text.split("\n")) {
     if (line.startsWith("p")) pid = Number(line.slice(1));
-    const match = /^n.*:(\d+)->\[?([^\]]*)\]?:(\d+)$/.exec(line);
+    const match = /^n.*?:(\d+)(?:->\[?([^\]]*)\]?:(\d+))?$/.exec(line);
     if (match)
       sockets.push({
         pid,
         localPort: Number(match[1]),
-        remoteAddress: match[2]!,
-        remotePort: Number(match[3]),
+        remoteAddress: match[2] ?? "",
+        remotePort: Number(match[3] ?? 0),
       });
   }
   return sockets;

@@ -1,4 +1,4 @@
-import type { CrashLabDefinition } from "../lab-definition.js";
+import type { CrashLabDefinition, LabProfile } from "../lab-definition.js";
 import { crashReportSchemaName, totalsOf, type CrashCase, type CrashReport } from "../report/crash-report.js";
 import { manifestHash, type Manifest } from "../windows/manifest.js";
 import { parseWindowName, type Window } from "../windows/window-name.js";
@@ -6,6 +6,7 @@ import type { JudgedCase } from "./play-cases.js";
 
 export interface Played {
   readonly version: string;
+  readonly profile: LabProfile;
   readonly manifest: Manifest;
   readonly cases: readonly JudgedCase[];
   readonly seconds: number;
@@ -15,8 +16,8 @@ export interface Played {
 
 /** The lab's result as every report is made from. */
 export function reportOf<Environment>(
-  { name, profile }: CrashLabDefinition<Environment>,
-  { version, manifest, cases, seconds, serial }: Played,
+  { name }: CrashLabDefinition<Environment>,
+  { version, profile, manifest, cases, seconds, serial }: Played,
 ): CrashReport {
   const count = (pick: (window: Window) => string): Record<string, number> => {
     const counts: Record<string, number> = {};

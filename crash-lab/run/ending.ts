@@ -1,6 +1,6 @@
 import type { CaseEvidence, Told } from "../judge/evidence.js";
 import { historyEvents } from "../judge/history.js";
-import type { CrashLabDefinition, Standing } from "../lab-definition.js";
+import type { CrashLabDefinition, LabProfile, Standing } from "../lab-definition.js";
 import type { Actors } from "./actors.js";
 import type { HeldRun } from "./held-run.js";
 import type { Histories } from "./histories.js";
@@ -20,14 +20,20 @@ export interface RunEnd {
   readonly told: readonly Told[];
 }
 
+interface Ended<Environment> {
+  readonly environment: Environment;
+  readonly actors: Actors<Environment>;
+  readonly profile: LabProfile;
+}
+
 /**
  * Waits until the run has ended or the deadline has passed; past it the last standing counts.
  *
  * @throws what an outside actor of the run threw before it had ended
  */
 export async function endingOf<Environment>(
-  { stories, profile }: CrashLabDefinition<Environment>,
-  { environment, actors }: { readonly environment: Environment; readonly actors: Actors<Environment> },
+  { stories }: CrashLabDefinition<Environment>,
+  { environment, actors, profile }: Ended<Environment>,
   run: HeldRun,
   closing: AbortSignal,
 ): Promise<RunEnd> {

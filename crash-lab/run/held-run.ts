@@ -26,6 +26,8 @@ export class HeldRun {
   readonly seen: SeenEvent[] = [];
   /** All that the taps saw of it, also where there is no window, in the order of their arrival at the lab. */
   readonly events: BoundaryEvent[] = [];
+  /** Messages of it that wait in a tap and were never passed on. */
+  readonly withheld = new Set<BoundaryEvent>();
   /** Resolves with the held event when the run has arrived at its window. */
   readonly arrived: Promise<SeenEvent>;
   /** The event at which the fault fell. */
@@ -88,7 +90,7 @@ export class HeldRun {
     const seen = { window, event };
     this.seen.push(seen);
     if (this.#frozen && event.process === this.#victim && event.access === "write" && event.side === "before")
-      return this.#hold();
+      return this.#hold(event);
     if (this.inspect) return { do: "hold", until: this.inspect().then(() => forward) };
     if (!this.#armed || this.target?.window !== window || this.at) return forward;
     this.at = seen;
@@ -97,7 +99,7 @@ export class HeldRun {
       this.#fired = true;
       return { do: "drop" };
     }
-    return this.#hold();
+    return this.#hold(event);
   }
 
   /** It is too late for this round's fault; should the run come to its window now, it goes on. */
@@ -122,7 +124,8 @@ export class HeldRun {
     return this.at !== undefined && !this.#fired && this.#armed;
   }
 
-  #hold(): Decision {
+  #hold(event: BoundaryEvent): Decision {
+    if (event.side === "before") this.withheld.add(event);
     return { do: "hold", until: this.#released };
   }
 

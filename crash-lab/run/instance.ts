@@ -1,4 +1,4 @@
-import { socketsOf, type ProcessSocket } from "../peers/sockets.js";
+import { listenerOn, socketsOf, type ProcessSocket } from "../peers/sockets.js";
 import type { ManagedProcess } from "../../platform/managed-process.js";
 import { processTable } from "../../platform/process-table.js";
 import { withDescendants } from "../../platform/process-tree.js";
@@ -65,11 +65,13 @@ export class Instance {
    * nobody, has no signal: then this kill was not its kill.
    */
   async die(held: readonly SeenEvent[]): Promise<Death[]> {
-    const sockets = await socketsOf(this.pids());
+    const pids = this.pids();
+    const sockets = await socketsOf(pids);
+    // At the ingress the connection is the caller's, and may not have been passed on; there it is whoever listens.
+    const listener = this.servesPort === undefined ? undefined : await listenerOn(this.servesPort, pids);
     const ownerOf = ({ event }: SeenEvent): number | undefined =>
-      // At the ingress the connection is the caller's; who serves is whoever said so when it was ready.
       event.tap === ingressTapName
-        ? this.process.pid
+        ? listener
         : sockets.find(({ localPort }) => localPort === event.details.connection.clientPort)?.pid;
     const owners = new Set(held.map(ownerOf).filter((pid) => pid !== undefined));
     for (const pid of owners) process.kill(pid, "SIGKILL");

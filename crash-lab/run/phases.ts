@@ -1,4 +1,4 @@
-/** Where a lab's time goes, round by round. */
+/** Where a lane's time goes, round by round. */
 
 export const phaseNames = [
   /** From the start of a round's runs to the first one at its window. */
@@ -35,9 +35,14 @@ export class PhaseTimes {
     }
   }
 
-  total(): Record<Phase, number> {
-    return Object.fromEntries(
-      phaseNames.map((phase) => [phase, Math.round(this.#ms.get(phase) ?? 0)]),
-    ) as Record<Phase, number>;
+  of(phase: Phase): number {
+    return this.#ms.get(phase) ?? 0;
   }
+}
+
+/** All lanes together; they overlap, so the sum is more than the time that passed. */
+export function totalOf(lanes: readonly PhaseTimes[]): Record<Phase, number> {
+  return Object.fromEntries(
+    phaseNames.map((phase) => [phase, Math.round(lanes.reduce((sum, lane) => sum + lane.of(phase), 0))]),
+  ) as Record<Phase, number>;
 }

@@ -1,6 +1,6 @@
 /** Which faults a lab is to play: asked for by names, checked against what there is. */
 import { messageOf } from "../../platform/errors.js";
-import type { CrashLabDefinition } from "../lab-definition.js";
+import type { CrashLabDefinition, LabProfile } from "../lab-definition.js";
 import type { Verb } from "../verbs/verb.js";
 import type { Manifest } from "../windows/manifest.js";
 import { parseWindowName } from "../windows/window-name.js";
@@ -17,6 +17,20 @@ export function chosenStories<Environment>(
   if (unknown !== undefined)
     throw new LabFault(`${name} has no story "${unknown}"; it has ${known.join(", ")}`);
   return wanted ?? known;
+}
+
+/** @throws LabFault for a profile that the scenario doesn't have */
+export function chosenProfile<Environment>(
+  { name, profile, otherProfiles = [] }: CrashLabDefinition<Environment>,
+  wanted: string | undefined,
+): LabProfile {
+  const known = [profile, ...otherProfiles];
+  const chosen = wanted === undefined ? profile : known.find((each) => each.name === wanted);
+  if (!chosen)
+    throw new LabFault(
+      `${name} has no profile "${wanted}"; it has ${known.map((each) => each.name).join(", ")}`,
+    );
+  return chosen;
 }
 
 /** @throws LabFault for what is no window's name; called before anything is started */

@@ -15,6 +15,9 @@ import {
 import type { RoundSize } from "./round-size.js";
 import { stagesOf, type ArrivalMs } from "./stages.js";
 
+/** The fewest cases that are worth a process and a kill of their own; fewer wait for their turn instead. */
+const casesPerLaneMin = 6;
+
 /** A case with its verdict and everything the verdict rests on. */
 export interface JudgedCase {
   readonly target: Target;
@@ -33,61 +36,93 @@ export interface PlayOptions {
   readonly arrivalMs?: ArrivalMs;
   /** Did both undisturbed runs come by this window? */
   readonly stable: (window: string) => boolean;
-  /** Called for each case as it is judged, for the progress shown. */
-  readonly onCase: (judged: JudgedCase) => void;
+  /** Called for each case as it is judged, with the lane it was played in. */
+  readonly onCase: (judged: JudgedCase, lane: RoundLab) => void;
   /** Stops between rounds. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Plays every target, many in a round, and judges them. A window that its run had not come to when the round's kill
- * fell goes into a later round; one that isn't reached in a round of its own is `unreached`.
+ * Plays every target, many in a round, and judges them. Rounds of different lanes go on side by side: while the runs of
+ * one recover, which is mostly waiting, those of another are on their way to their windows. A window that its run had
+ * not come to when the round's kill fell goes into a later round; one that isn't reached in a round of its own is
+ * `unreached`.
+ *
+ * @returns the cases in the order in which they were judged
  */
 export async function playCases(
-  lab: RoundLab,
+  lanes: readonly RoundLab[],
   targets: readonly Target[],
   options: PlayOptions,
 ): Promise<JudgedCase[]> {
   const judged: JudgedCase[] = [];
-  const record = (each: JudgedCase): void => {
-    judged.push(each);
-    options.onCase(each);
-  };
-  let reading: Promise<unknown> = Promise.resolve();
-  const gapMsMax = lab.holdMsMax / 2;
+  const gapMsMax = lanes[0]!.holdMsMax / 2;
   const arrivalMs = options.arrivalMs ?? (() => 0);
   for (const group of groups(targets).flatMap((each) => stagesOf(each, arrivalMs, gapMsMax))) {
-    let waiting = dealt(group, options.size.current);
-    let alone = false;
-    while (waiting.length > 0) {
-      options.signal.throwIfAborted();
-      const taken = waiting.slice(0, alone ? 1 : options.size.current);
-      const round = await playRound(lab, options.story, taken);
-      options.size.learn({ holdMs: round.holdMs, notReached: round.notReached.length });
-      // What this round left behind is read while the next one travels, but never two rounds behind.
-      await lab.phases.during("judge", () => reading);
-      reading = Promise.all(
-        round.cases.map(async ({ target, played }) =>
-          record(
-            await played.then(
-              (each) => judgePlayed(each, options),
-              (error: unknown) => notJudged(target, error),
-            ),
+    const useful = lanes.slice(0, lanesFor(group.length, lanes.length));
+    const share = shareOf(group.length, options.size.current, useful.length);
+    const waiting = dealt(group, share);
+    await Promise.all(
+      useful.map((lane) =>
+        playLane(lane, waiting, share, options, (each) => {
+          judged.push(each);
+          options.onCase(each, lane);
+        }),
+      ),
+    );
+  }
+  return judged;
+}
+
+/** How many lanes so many cases are worth. */
+export function lanesFor(cases: number, lanesMax: number): number {
+  return Math.max(1, Math.min(lanesMax, Math.floor(cases / casesPerLaneMin)));
+}
+
+/** Rounds of equal size, as few as there can be with every lane busy to the end. */
+function shareOf(cases: number, roundSize: number, lanes: number): number {
+  const rounds = Math.ceil(cases / (roundSize * lanes)) * lanes;
+  return Math.ceil(cases / rounds);
+}
+
+/** @param waiting shared with the other lanes: each takes from its beginning, and what it didn't come to goes back */
+async function playLane(
+  lab: RoundLab,
+  waiting: Target[],
+  share: number,
+  options: PlayOptions,
+  record: (judged: JudgedCase) => void,
+): Promise<void> {
+  let reading: Promise<unknown> = Promise.resolve();
+  let alone = false;
+  while (waiting.length > 0) {
+    options.signal.throwIfAborted();
+    const taken: readonly Target[] = waiting.splice(0, alone ? 1 : Math.min(share, options.size.current));
+    const round = await playRound(lab, options.story, taken);
+    options.size.learn({ holdMs: round.holdMs, notReached: round.notReached.length });
+    // What this round left behind is read while the next one travels, but never two rounds behind.
+    await lab.phases.during("judge", () => reading);
+    reading = Promise.all(
+      round.cases.map(async ({ target, played }) =>
+        record(
+          await played.then(
+            (each) => judgePlayed(each, options),
+            (error: unknown) => notJudged(target, error),
           ),
         ),
-      );
-      reading.catch(() => undefined);
-      // A window that only one undisturbed run came by can't be missed, so it is no case when no run comes by again.
-      if (taken.length === 1)
-        for (const target of round.notReached) if (options.stable(target.window)) record(unreached(target));
-      // Nothing of a full round arrived: try one alone, so that a round always ends with something judged.
-      alone = round.cases.length === 0 && taken.length > 1;
-      const again = taken.length === 1 ? [] : round.notReached;
-      waiting = [...(alone ? again : []), ...waiting.slice(taken.length), ...(alone ? [] : again)];
-    }
+      ),
+    );
+    reading.catch(() => undefined);
+    // A window that only one undisturbed run came by can't be missed, so it is no case when no run comes by again.
+    if (taken.length === 1)
+      for (const target of round.notReached) if (options.stable(target.window)) record(unreached(target));
+    // Nothing of a full round arrived: try one alone, so that a round always ends with something judged.
+    alone = round.cases.length === 0 && taken.length > 1;
+    const again = taken.length === 1 ? [] : round.notReached;
+    if (alone) waiting.unshift(...again);
+    else waiting.push(...again);
   }
   await lab.phases.during("judge", () => reading);
-  return judged;
 }
 
 /** One kill ends one process, so only windows of one process, tried with one verb, can share a round. */

@@ -1,3 +1,10 @@
+import { availableParallelism } from "node:os";
+
+/** How many lanes the cores can bear: while one waits for time-outs, another works. */
+export function lanesByCores(): number {
+  return Math.max(1, availableParallelism());
+}
+
 /**
  * How many runs a round holds. More in one round means fewer kills, but holding must stay well under the time-out of
  * a workflow task, past which the server starts a second attempt beside the held one.

@@ -1,6 +1,7 @@
 import type { Told, VictimEvidence } from "../judge/evidence.js";
-import { identityAt, lostActivityTasks } from "../judge/lost-tasks.js";
+import { identityAt, lostActivityTasks, openTasks } from "../judge/lost-tasks.js";
 import type { Standing } from "../lab-definition.js";
+import type { DeliveredTask } from "../taps/event.js";
 import type { Found, RunEnd } from "./ending.js";
 import { HeldRun, type Target } from "./held-run.js";
 import type { Instance } from "./instance.js";
@@ -22,6 +23,8 @@ export interface RoundLab {
   facts(run: HeldRun, ending: Standing): Promise<Found>;
   active(process: string): Pick<Instance, "die">;
   replace(process: string): Promise<unknown>;
+  /** Tells the server that these tasks died with their worker; absent where real time-outs are waited for. */
+  readonly reportDead?: (tasks: readonly DeliveredTask[]) => Promise<void>;
   /** Holding longer than this would make the server start a second attempt beside the held one. */
   readonly holdMsMax: number;
   /** Nothing has arrived and nothing has ended for this long: the round goes on without whoever is stuck. */
@@ -69,7 +72,7 @@ export async function playKillRound(
   const faultAt = Date.now();
   const held = closeRound(runs);
   const victims =
-    held.length > 0 ? await killAndReplace(lab, process, held) : new Map<HeldRun, VictimEvidence>();
+    held.length > 0 ? await killAndReplace(lab, process, runs, held) : new Map<HeldRun, VictimEvidence>();
   for (const run of runs) run.drop();
   return collect(lab, { runs, held, told, victims, holdMs, faultAt });
 }
@@ -159,18 +162,33 @@ async function allArrived(lab: RoundLab, runs: readonly HeldRun[], told: ToldByR
 async function killAndReplace(
   lab: RoundLab,
   process: string,
+  runs: readonly HeldRun[],
   held: readonly HeldRun[],
 ): Promise<Map<HeldRun, VictimEvidence>> {
   const deaths = await lab.phases.during("kill", () => lab.active(process).die(held.map(({ at }) => at!)));
   // It lived on until the signal came through, so only now is it certain what it was given and what it answered.
-  const until = held.map(({ events }) => events.slice());
+  const seen = new Map(
+    runs.map((run) => [run, { events: run.events.slice(), withheld: new Set(run.withheld) }] as const),
+  );
   await lab.phases.during("standby", () => lab.replace(process));
+  if (lab.reportDead) {
+    const open = [...seen.values()].flatMap(({ events, withheld }) =>
+      openTasks(
+        events.filter((event) => event.process === process),
+        withheld,
+      ),
+    );
+    await lab.reportDead(open);
+  }
   return new Map(
     held.map((run, index) => {
-      const { event } = run.at!;
-      const events = until[index]!;
-      const lostTasks = lostActivityTasks(events, event);
-      return [run, { ...deaths[index]!, identity: identityAt(event, events), lostTasks }];
+      const { events, withheld } = seen.get(run)!;
+      const victim = {
+        ...deaths[index]!,
+        identity: identityAt(run.at!.event, events, withheld),
+        lostTasks: lostActivityTasks(events, withheld),
+      };
+      return [run, victim];
     }),
   );
 }

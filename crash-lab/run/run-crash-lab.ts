@@ -9,10 +9,17 @@ import { evidenceOfCase, evidenceOfGolden } from "./gather-evidence.js";
 import { goldenRuns, type Golden } from "./golden.js";
 import { LabFault } from "./lab-fault.js";
 import { openLab, type OpenLab } from "./open-lab.js";
-import type { Phase } from "./phases.js";
-import { chosenStories, requireKnown, requireWindowNames, targetsOf, type Choice } from "./plan.js";
-import { playCases, type JudgedCase } from "./play-cases.js";
-import { RoundSize } from "./round-size.js";
+import { totalOf, type Phase } from "./phases.js";
+import {
+  chosenProfile,
+  chosenStories,
+  requireKnown,
+  requireWindowNames,
+  targetsOf,
+  type Choice,
+} from "./plan.js";
+import { lanesFor, playCases, type JudgedCase } from "./play-cases.js";
+import { lanesByCores, RoundSize } from "./round-size.js";
 
 export interface LabOptions extends Choice {
   readonly version: string;
@@ -20,8 +27,12 @@ export interface LabOptions extends Choice {
   readonly stories?: readonly string[];
   /** The committed manifest; without one nothing is compared. */
   readonly manifest?: Manifest;
-  /** The most runs in a round; 1 is the serial mode. */
+  /** The most runs in a round; 1 is the serial mode, which has one lane. */
   readonly roundSizeMax?: number;
+  /** The most lanes whose rounds overlap, if the definition has several; by default what the cores can bear. */
+  readonly lanesMax?: number;
+  /** One of the definition's profiles by its name; its own by default. */
+  readonly profile?: string;
   /** Whose evidence is gathered; that of failing cases by default. */
   readonly evidence?: "all" | "failures";
   readonly progress?: LabProgress;
@@ -44,7 +55,7 @@ export interface LabResult {
     readonly golden: ReadonlyMap<string, readonly EvidenceLine[]>;
     readonly cases: ReadonlyMap<JudgedCase, readonly EvidenceLine[]>;
   };
-  /** Milliseconds in each phase. */
+  /** Milliseconds in each phase, all lanes together. */
   readonly phases: Readonly<Record<Phase, number>>;
 }
 
@@ -59,11 +70,12 @@ export async function runCrashLab<Environment>(
   options: LabOptions,
 ): Promise<LabResult> {
   const stories = chosenStories(definition, options.stories);
+  const profile = chosenProfile(definition, options.profile);
   requireWindowNames(options.windows ?? []);
   const runOptions: RunOptions = { name: "lab", handleSignals: options.handleSignals ?? true };
   const run = await openRun(runOptions);
   try {
-    return await play(await openLab(definition, run), options, stories, run);
+    return await play(await openLab(definition, run, profile), options, stories, run);
   } finally {
     await run.close();
   }
@@ -75,28 +87,29 @@ async function play<Environment>(
   stories: readonly string[],
   run: Run,
 ): Promise<LabResult> {
-  const { definition } = lab;
+  const { definition, profile } = lab;
   const goldens = await findWindows(lab, stories, options.progress);
   const manifest = [...goldens.values()].flatMap((golden) => golden.manifest);
   requireKnown(options.windows ?? [], manifest);
 
   const startedAt = performance.now();
-  const cases = await playStories(lab, goldens, options, run.closing);
+  const { cases, lanes, laneOf } = await playStories(lab, goldens, options, run.closing);
   const seconds = (performance.now() - startedAt) / 1000;
-  requireSound(lab);
+  for (const lane of lanes) requireSound(lane);
   return {
     manifest,
     drift: options.manifest ? driftBetween(options.manifest, manifest) : null,
     cases,
     report: reportOf(definition, {
+      profile,
       version: options.version,
       manifest,
       cases,
       seconds,
       serial: options.roundSizeMax === 1,
     }),
-    evidence: await gather(lab, goldens, cases, options.evidence ?? "failures"),
-    phases: lab.phases.total(),
+    evidence: await gather(lab, goldens, cases, laneOf, options.evidence ?? "failures"),
+    phases: totalOf(lanes.map(({ phases }) => phases)),
   };
 }
 
@@ -121,7 +134,7 @@ async function playStories<Environment>(
   goldens: ReadonlyMap<string, Golden>,
   options: LabOptions,
   signal: AbortSignal,
-): Promise<readonly JudgedCase[]> {
+): Promise<PlayedStories<Environment>> {
   const plan = [...goldens].map(([story, { manifest, outcome, arrivalMs }]) => ({
     story,
     golden: outcome,
@@ -130,11 +143,15 @@ async function playStories<Environment>(
     targets: targetsOf(lab.definition, manifest, options),
   }));
   const all = plan.reduce((sum, { targets }) => sum + targets.length, 0);
+  const most = Math.max(0, ...plan.map(({ targets }) => targets.length));
+  const lanesMax = options.roundSizeMax === 1 ? 1 : (options.lanesMax ?? lanesByCores());
+  const lanes = await openLanes(lab, lanesFor(most, lanesMax));
   const cases: JudgedCase[] = [];
+  const laneOf = new Map<JudgedCase, OpenLab<Environment>>();
   for (const { story, golden, arrivalMs, stableWindows, targets } of plan) {
     if (targets.length === 0) continue;
-    await lab.prepare(story);
-    await playCases(lab, targets, {
+    await Promise.all(lanes.map((lane) => lane.prepare(story)));
+    await playCases(lanes, targets, {
       story,
       golden,
       arrivalMs,
@@ -142,13 +159,29 @@ async function playStories<Environment>(
       expectations: lab.definition.expectations ?? [],
       size: new RoundSize(lab.holdMsMax, options.roundSizeMax, options.roundSizeMax),
       signal,
-      onCase: (judged) => {
+      onCase: (judged, lane) => {
         cases.push(judged);
+        laneOf.set(judged, lane as OpenLab<Environment>);
         options.progress?.judged(judged, cases.length, all);
       },
     });
   }
-  return cases;
+  return { cases, lanes, laneOf };
+}
+
+interface PlayedStories<Environment> {
+  readonly cases: readonly JudgedCase[];
+  readonly lanes: readonly OpenLab<Environment>[];
+  readonly laneOf: ReadonlyMap<JudgedCase, OpenLab<Environment>>;
+}
+
+/** @returns the first lane and as many more as the definition has, up to so many in all */
+export async function openLanes<Environment>(
+  first: OpenLab<Environment>,
+  count: number,
+): Promise<readonly OpenLab<Environment>[]> {
+  const more = await Promise.all(Array.from({ length: count - 1 }, (_, index) => first.lane(index + 2)));
+  return [first, ...more.filter((lane) => lane !== undefined)];
 }
 
 /** What would make every verdict worthless; asked after the undisturbed runs and once more at the end. */
@@ -172,6 +205,7 @@ async function gather<Environment>(
   lab: OpenLab<Environment>,
   goldens: ReadonlyMap<string, Golden>,
   cases: readonly JudgedCase[],
+  laneOf: ReadonlyMap<JudgedCase, OpenLab<Environment>>,
   whose: "all" | "failures",
 ): Promise<LabResult["evidence"]> {
   const wanted = cases.filter(({ judgement }) => whose === "all" || !passes(judgement.verdict));
@@ -179,6 +213,6 @@ async function gather<Environment>(
   const golden = new Map<string, readonly EvidenceLine[]>();
   for (const [story, { runs }] of goldens) golden.set(story, await evidenceOfGolden(lab, story, runs[0]));
   const gathered = new Map<JudgedCase, readonly EvidenceLine[]>();
-  for (const judged of wanted) gathered.set(judged, await evidenceOfCase(lab, judged));
+  for (const judged of wanted) gathered.set(judged, await evidenceOfCase(laneOf.get(judged)!, judged));
   return { golden, cases: gathered };
 }

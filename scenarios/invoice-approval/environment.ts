@@ -31,6 +31,8 @@ export interface InvoiceEnvironment {
   readonly world: RunningWorld;
   /** Made once, used by every worker. */
   readonly bundlePath: string;
+  /** Of an environment beside the first: its number, from 2. */
+  readonly lane?: number;
 }
 
 export interface InvoiceEnvironmentOptions {
@@ -78,15 +80,35 @@ export async function startInvoiceEnvironment(
   return { database, ledgerUrl, ledger, temporal, client, world, bundlePath };
 }
 
+/**
+ * A second place for the same story on the same servers, with a ledger of its own, so that what is done to the
+ * processes of one place is never felt in the other. Its processes need a task queue of their own, too.
+ *
+ * @param lane tells the places apart
+ */
+export async function invoiceEnvironmentBeside(
+  first: InvoiceEnvironment,
+  run: Run,
+  lane: number,
+): Promise<InvoiceEnvironment> {
+  const ledgerUrl = await first.database.createDatabase(`ledger_lane_${lane}`);
+  return { ...first, lane, ledgerUrl, ledger: await openOnlooker(run, ledgerUrl) };
+}
+
 async function startLedger(
   run: Run,
   settings: Readonly<Record<string, string>> | undefined,
 ): Promise<{ database: Database; ledgerUrl: string; ledger: Ledger }> {
   const database = await startDatabase(run, { name: "ledger", ...(settings ? { settings } : {}) });
-  await migrate({ url: database.url });
-  const ledger = openLedger({ url: database.url, applicationName: "onlooker", poolSize: onlookersMax });
+  return { database, ledgerUrl: database.url, ledger: await openOnlooker(run, database.url) };
+}
+
+/** Brings the schema up to date, and looks on. */
+async function openOnlooker(run: Run, url: string): Promise<Ledger> {
+  await migrate({ url });
+  const ledger = openLedger({ url, applicationName: "onlooker", poolSize: onlookersMax });
   run.onClose("onlooker at the ledger", () => ledger.destroy());
-  return { database, ledgerUrl: database.url, ledger };
+  return ledger;
 }
 
 async function startWorld(run: Run): Promise<RunningWorld> {

@@ -1,12 +1,18 @@
 /** The invoice process as the crash lab tests it. */
 import { WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
-import { defineCrashLab, type Standing, type Story } from "../../crash-lab/lab-definition.js";
+import {
+  defineCrashLab,
+  type LabProfile,
+  type Standing,
+  type Story,
+} from "../../crash-lab/lab-definition.js";
 import { packageRoot } from "../../platform/index.js";
 import { batchWorkflowId, invoiceWorkflowId } from "../../workflows/invoice-approval/keys.js";
 import { effectsOf, untilSettled } from "../world/effects.js";
 import { invoiceEvidence } from "./evidence.js";
 import { invoiceInvariants } from "./invariants.js";
 import {
+  invoiceEnvironmentBeside,
   startInvoiceEnvironment,
   workerEntries,
   workerSpec,
@@ -21,22 +27,30 @@ import {
   storyDocuments,
 } from "./stories/automatic.js";
 
-const taskQueue = "invoice-lab";
+/** Lanes kill their own workers, so none may take another's work. */
+const taskQueueOf = ({ lane }: InvoiceEnvironment): string =>
+  lane === undefined ? "invoice-lab" : `invoice-lab-${lane}`;
+
+/** A run that hasn't ended this long after its fault is stuck. */
+const deadlineMs = 30_000;
 
 /**
- * As in the demo, but with more patience: while runs are held, others must still come to their windows before the
- * server gives the held work out again. Two seconds hold a round of a dozen on two busy cores; a kill in a workflow
- * task is noticed that much later. A delivered activity is held no longer than a heartbeat may be missing, so that
- * is made to fit; longer would make the recovery of an activity the slowest in a round.
+ * Real time-outs. While runs are held, others must still come to their windows before the server gives the held work
+ * out again: two seconds hold a round of a dozen on two busy cores; a kill in a workflow task is noticed that much later.
  */
-const labPolicy: InvoiceScenarioPolicy = {
-  ...demoPolicy,
-  workflow: {
-    ...demoPolicy.workflow,
-    workflowTaskTimeoutMs: 2_000,
-    activity: { ...demoPolicy.workflow.activity, heartbeatMs: 1_500 },
-  },
-};
+const quick: LabProfile = { name: "quick", workflowTaskTimeoutMs: 2_000, deadlineMs };
+
+/** Nobody waits for these time-outs, so they have room for a full round on a busy machine. */
+const obituary: LabProfile = { name: "obituary", workflowTaskTimeoutMs: 8_000, deadlineMs, obituary: true };
+
+/**
+ * As in the demo, with the profile's patience. A delivered activity is held no longer than a heartbeat may be missing, so
+ * that is made to fit; longer would make the recovery of an activity the slowest in a round.
+ */
+function labPolicy({ workflowTaskTimeoutMs }: LabProfile): InvoiceScenarioPolicy {
+  const activity = { ...demoPolicy.workflow.activity, heartbeatMs: 0.75 * workflowTaskTimeoutMs };
+  return { ...demoPolicy, workflow: { ...demoPolicy.workflow, workflowTaskTimeoutMs, activity } };
+}
 
 /** Longer than a call to an outside system may take; the world of this story has no fault that commits later. */
 const settledMsMax = 15_000;
@@ -47,10 +61,11 @@ const samples = [automaticInvoices[0]!];
 const automatic: Story<InvoiceEnvironment> = {
   tells: "One UBL invoice is read, checked and posted; nobody has to look at it.",
   victims: ["worker"],
-  async start(environment, token) {
+  async start(environment, token, { profile }) {
     for (const { documentId, mediaType, bytes } of await storyDocuments(packageRoot(), token, samples))
       await environment.world.control.putDocument(documentId, mediaType, withOwnNumber(bytes, token));
-    await startBatch(environment.client, taskQueue, automaticBatch(token, labPolicy, samples));
+    const batch = automaticBatch(token, labPolicy(profile), samples);
+    await startBatch(environment.client, taskQueueOf(environment), batch);
     return [];
   },
   ended: (environment, token, signal) =>
@@ -110,6 +125,7 @@ function invoiceLab(name: string, entry: string) {
     name,
     folder: `${packageRoot()}/scenarios/invoice-approval`,
     environment: (run) => startInvoiceEnvironment(run),
+    lane: invoiceEnvironmentBeside,
     peers: ({ temporal, ledgerUrl, world }) => ({
       temporal: { address: temporal.address, namespace: temporal.namespace },
       postgres: { ledger: ledgerUrl },
@@ -123,7 +139,7 @@ function invoiceLab(name: string, entry: string) {
         workerSpec(environment, {
           entry,
           name: "worker",
-          taskQueue,
+          taskQueue: taskQueueOf(environment),
           peers: {
             temporalAddress: temporal.address,
             ledgerUrl: postgres["ledger"]!,
@@ -138,11 +154,8 @@ function invoiceLab(name: string, entry: string) {
     invariants: invoiceInvariants,
     evidence: invoiceEvidence,
     replayBundle: async ({ bundlePath }) => ({ codePath: bundlePath }),
-    profile: {
-      name: "quick",
-      workflowTaskTimeoutMs: labPolicy.workflow.workflowTaskTimeoutMs,
-      deadlineMs: 30_000,
-    },
+    profile: quick,
+    otherProfiles: [obituary],
   });
 }
 

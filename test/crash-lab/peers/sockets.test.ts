@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { expect, test } from "vitest";
-import { ownerOfPort, parseLsof, parseTcpTable, socketsOf } from "../../../crash-lab/peers/sockets.js";
+import { listenerOn, parseLsof, parseTcpTable, socketsOf } from "../../../crash-lab/peers/sockets.js";
 
 async function connectedPair(host: string) {
   const server = net.createServer();
@@ -27,7 +27,7 @@ test.each(["127.0.0.1", "::1"])("a connection to %s is found with its owner and 
   const pair = await connectedPair(host);
   try {
     const { localPort } = pair.client;
-    expect(await ownerOfPort(localPort!, [process.pid])).toBe(process.pid);
+    expect(await listenerOn(pair.serverPort, [process.pid])).toBe(process.pid);
     const socket = (await socketsOf([process.pid])).find((each) => each.localPort === localPort);
     expect(socket?.remotePort).toBe(pair.serverPort);
     expect(socket?.remoteAddress).toMatch(host === "::1" ? /^(::1|0:0:0:0:0:0:0:1)$/ : /^127\.0\.0\.1$/);
@@ -36,10 +36,11 @@ test.each(["127.0.0.1", "::1"])("a connection to %s is found with its owner and 
   }
 });
 
-test("a process that doesn't own the connection, or has ended, is not named", async () => {
+test("a process that doesn't listen on the port, or has ended, is not named", async () => {
   const pair = await connectedPair("127.0.0.1");
   try {
-    expect(await ownerOfPort(pair.client.localPort!, [1, 999_999_999])).toBeUndefined();
+    expect(await listenerOn(pair.client.localPort!, [process.pid])).toBeUndefined();
+    expect(await listenerOn(pair.serverPort, [1, 999_999_999])).toBeUndefined();
   } finally {
     await pair.close();
   }
@@ -64,5 +65,6 @@ test("lsof's field output is read", () => {
   ).toEqual([
     { pid: 41, localPort: 50_000, remoteAddress: "127.0.0.1", remotePort: 7233 },
     { pid: 41, localPort: 50_001, remoteAddress: "::1", remotePort: 5432 },
+    { pid: 42, localPort: 80, remoteAddress: "", remotePort: 0 },
   ]);
 });

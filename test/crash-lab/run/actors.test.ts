@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import type { Story } from "../../../crash-lab/lab-definition.js";
+import type { LabProfile, Story } from "../../../crash-lab/lab-definition.js";
 import { Actors } from "../../../crash-lab/run/actors.js";
 import { endingOf } from "../../../crash-lab/run/ending.js";
 import { HeldRun } from "../../../crash-lab/run/held-run.js";
 import type { CrashLabDefinition } from "../../../crash-lab/lab-definition.js";
 
-const stage = { ingress: { api: "http://127.0.0.1:7" } };
+const profile: LabProfile = { name: "quick", workflowTaskTimeoutMs: 2_000, deadlineMs: 10_000 };
+const stage = { ingress: { api: "http://127.0.0.1:7" }, profile };
 
 function play(story: Partial<Story<string>>) {
   const told = { request: "POST /orders", status: 202 };
@@ -19,14 +20,14 @@ function play(story: Partial<Story<string>>) {
       ...story,
     },
   };
-  const definition = { stories, profile: { deadlineMs: 10_000 } } as unknown as CrashLabDefinition<string>;
+  const definition = { stories } as unknown as CrashLabDefinition<string>;
   const actors = new Actors(definition, "surroundings", stage);
   const run = new HeldRun("kp1", "paid", undefined);
   const closing = new AbortController().signal;
   return {
     told,
     start: () => actors.start(run),
-    ending: () => endingOf(definition, { environment: "surroundings", actors }, run, closing),
+    ending: () => endingOf(definition, { environment: "surroundings", actors, profile }, run, closing),
   };
 }
 

@@ -69,7 +69,7 @@ async function play(
   expectations: Parameters<typeof playCases>[2]["expectations"] = [],
 ) {
   const shown: JudgedCase[] = [];
-  const judged = await playCases(lab, targets, {
+  const judged = await playCases([lab], targets, {
     story: "automatic",
     golden: undisturbed,
     expectations,
