@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
 import type { CrashOptions } from "./crash/crash.js";
+import type { SubmitFlags } from "./submit/options.js";
 import { messageOf, packageRoot, UserFacingError } from "../platform/index.js";
 
 const usageExitCode = 2;
@@ -53,6 +54,30 @@ function program(version: string, exitWith: (code: number) => void): Command {
     .action(async (what: string | undefined, options: { json?: boolean }) => {
       const { bench } = await import("./bench/bench.js");
       exitWith(await bench({ what, json: options.json ?? false, stdout: process.stdout }));
+    });
+
+  killproof
+    .command("submit")
+    .description("Hand in a folder of invoices (.xml, .pdf), in batches of at most eight.")
+    .argument("<folder>", "its files are what the document store has under the same names")
+    .option("--url <url>", "the API (default: KILLPROOF_API_URL, else http://127.0.0.1:8080)")
+    .option("--key-file <file>", "holds the API key (default: the variable KILLPROOF_API_KEY)")
+    .option("--batch-size <n>", "most invoices in a batch, 1 to 8 (default: 8)")
+    .option("--revision <n>", "of all these invoices, for corrections (default: 1)")
+    .option("--wait", "until every invoice has ended")
+    .option("--give-up-after <minutes>", "without any progress (default: 60)")
+    .option("--json", "the report for machines; what is waited for goes to standard error")
+    .addHelpText(
+      "after",
+      `
+Repeating the command is safe at any time, also after a kill: the same files are the same batches.
+
+Exit codes: 0 handed in, and what has ended was posted; 1 refused, or an invoice ended otherwise; 2 could not be done.`,
+    )
+    .action(async (folder: string, options: SubmitFlags) => {
+      const { submit } = await import("./submit/submit.js");
+      const { stdout, stderr, env } = process;
+      exitWith(await submit({ ...options, folder, environment: env, stdout, stderr }));
     });
 
   const list = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
