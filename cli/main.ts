@@ -80,6 +80,16 @@ Exit codes: 0 handed in, and what has ended was posted; 1 refused, or an invoice
       exitWith(await submit({ ...options, folder, environment: env, stdout, stderr }));
     });
 
+  killproof
+    .command("track-record")
+    .description("Cases from practice: what naive code leaves in the outside world, and what ours leaves.")
+    .argument("[case...]", "O5, O6; all by default")
+    .option("--json <file>", "also write the outcomes as JSON")
+    .action(async (cases: string[], options: { json?: string }) => {
+      const { trackRecord } = await import("./track-record/track-record.js");
+      exitWith(await trackRecord({ cases, ...options, stdout: process.stdout }));
+    });
+
   const list = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
   const crash = killproof
     .command("crash")
@@ -91,6 +101,13 @@ Exit codes: 0 handed in, and what has ended was posted; 1 refused, or an invoice
     .option("--story <name>", "only this story; may be repeated", list)
     .option("--window <name>", "only this window; may be repeated", list)
     .option("--naive", "the worker without its protections", false)
+    .option("--mutants", "the scenario's mutants, each with one protection less; all must be caught", false)
+    .option("--mutant <name>", "only this mutant; may be repeated", list)
+    .option(
+      "--every-window",
+      "try mutants at every window, not only where they are predicted to be caught",
+      false,
+    )
     .option("--serial", "one run at a time; then the times to recover are measured too", false)
     .option("--repeat <n>", "try each window so often (default: 1)")
     .option("--accept", "write the windows that were found as the scenario's manifest", false)
@@ -111,6 +128,7 @@ Examples:
   killproof crash invoice-approval                       kill in every window
   killproof crash invoice-approval --verb drop-answer    withhold every answer instead
   killproof crash invoice-approval --naive --json r.json see how the unprotected worker fails
+  killproof crash invoice-approval --mutants             see that the lab notices what is taken out
   killproof crash replay r-failures/001-duplicated.json --repeat 10
   killproof crash report r.json --format junit`,
     )

@@ -11,7 +11,8 @@ import {
   type Manifest,
 } from "../../crash-lab/windows/manifest.js";
 import { codeOf, messageOf, UserFacingError } from "../../platform/errors.js";
-import { findLab } from "./labs.js";
+import { findLab, type FoundLab } from "./labs.js";
+import { playMutants } from "./mutants.js";
 import { phasesLine, progressTo } from "./progress.js";
 import { evidenceLines, writeEvidence, writeFailures } from "./write-evidence.js";
 
@@ -24,6 +25,12 @@ export interface CrashOptions {
   readonly window?: readonly string[];
   /** The unprotected variant of the scenario's worker. */
   readonly naive: boolean;
+  /** All of the scenario's mutants, in place of the scenario itself. */
+  readonly mutants?: boolean;
+  /** Only these mutants. */
+  readonly mutant?: readonly string[];
+  /** With mutants: every window, not the predicted ones and a share of the others. */
+  readonly everyWindow?: boolean;
   /** Write the found windows as the scenario's manifest. */
   readonly accept: boolean;
   /** One run a round. */
@@ -46,7 +53,9 @@ export async function crash(options: CrashOptions): Promise<number> {
   const { scenario, stdout } = options;
   const verbs = chosenVerbs(options.verb);
   const repeat = repeats(options.repeat);
-  const { lab, manifestFile } = await findLab(scenario, options.naive);
+  const found = await findLab(scenario, options.naive);
+  if (options.mutants || options.mutant) return crashMutants(found, options);
+  const { lab, manifestFile } = found;
   const committed = options.accept ? undefined : await readManifest(manifestFile);
   const result = await runCrashLab(lab, {
     version: options.version,
@@ -66,6 +75,18 @@ export async function crash(options: CrashOptions): Promise<number> {
   const drifted = reportDrift(result.drift, scenario, stdout);
   const code = exitCodeOfReport(result.report);
   return code === 0 && drifted ? 1 : code;
+}
+
+/** @returns 0 when each was caught as predicted, 1 when one survived, 2 the lab's own fault */
+async function crashMutants(found: FoundLab, options: CrashOptions): Promise<number> {
+  const { stdout, stderr, version, everyWindow = false, mutant: names } = options;
+  const manifest = (await readManifest(found.manifestFile)) ?? [];
+  const report = await playMutants(found, manifest, { version, names, everyWindow, stderr });
+  await writing("--json", options.json, (file) => writeFile(file, reporters.json(report)));
+  await writing("--junit", options.junit, (file) => writeFile(file, reporters.junit(report)));
+  await writing("--html", options.html, (file) => writeFile(file, reporters.html(report)));
+  stdout.write(reporters.console(report));
+  return exitCodeOfReport(report);
 }
 
 function chosenVerbs(wanted: readonly string[] | undefined): readonly Verb[] {

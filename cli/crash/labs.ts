@@ -3,8 +3,10 @@ import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CrashLabDefinition } from "../../crash-lab/lab-definition.js";
+import type { Mutant } from "../../crash-lab/mutants/gate.js";
 import { messageOf, UserFacingError } from "../../platform/errors.js";
 import { invoiceApprovalLab, naiveInvoiceLab } from "../../scenarios/invoice-approval/lab.js";
+import { invoiceMutants } from "../../scenarios/invoice-approval/mutants/index.js";
 
 /** A lab whatever its environment is; the lab itself hands the environment back to the definition that made it. */
 export type AnyLab = CrashLabDefinition<unknown>;
@@ -12,11 +14,13 @@ export type AnyLab = CrashLabDefinition<unknown>;
 export interface FoundLab {
   readonly lab: AnyLab;
   readonly manifestFile: string;
+  /** The scenario with one protection less, each. */
+  readonly mutants: readonly Mutant[];
 }
 
 const labs = {
-  "invoice-approval": { safe: invoiceApprovalLab, naive: naiveInvoiceLab },
-} as const satisfies Record<string, { safe: object; naive: object }>;
+  "invoice-approval": { safe: invoiceApprovalLab, naive: naiveInvoiceLab, mutants: invoiceMutants },
+} as const satisfies Record<string, { safe: object; naive: object; mutants: readonly Mutant[] }>;
 
 export const scenarioNames = Object.keys(labs);
 
@@ -28,7 +32,7 @@ export async function findLab(given: string, naive: boolean): Promise<FoundLab> 
   if (looksLikeFile(given)) {
     if (naive) throw new UserFacingError("--naive goes with a scenario's name, not with a lab file");
     const lab = await labFrom(given);
-    return { lab, manifestFile: join(lab.folder, "manifest.json") };
+    return { lab, manifestFile: join(lab.folder, "manifest.json"), mutants: [] };
   }
   const variant = byLabName(given);
   if (variant && !naive) return variant;
@@ -36,22 +40,27 @@ export async function findLab(given: string, naive: boolean): Promise<FoundLab> 
     throw new UserFacingError(
       `crash ${given}: allowed are ${scenarioNames.join(", ")}, or the path of a lab file`,
     );
-  return found(labs[given as keyof typeof labs][naive ? "naive" : "safe"], naive);
+  return found(labs[given as keyof typeof labs], naive);
 }
 
-function found(lab: object, naive: boolean): FoundLab {
-  const { folder } = lab as AnyLab;
+function found(
+  { safe, naive: unprotected, mutants }: (typeof labs)[keyof typeof labs],
+  naive: boolean,
+): FoundLab {
+  const lab = (naive ? unprotected : safe) as unknown as AnyLab;
   return {
-    lab: lab as AnyLab,
-    manifestFile: join(folder, naive ? "manifest-naive.json" : "manifest.json"),
+    lab,
+    manifestFile: join(lab.folder, naive ? "manifest-naive.json" : "manifest.json"),
+    mutants: naive ? [] : mutants,
   };
 }
 
 /** Reports name a lab by its own name, `invoice-approval-naive`; the command they print must find it again. */
 function byLabName(name: string): FoundLab | undefined {
-  for (const variants of Object.values(labs))
-    for (const [variant, lab] of Object.entries(variants))
-      if (lab.name === name) return found(lab, variant === "naive");
+  for (const variants of Object.values(labs)) {
+    if (variants.safe.name === name) return found(variants, false);
+    if (variants.naive.name === name) return found(variants, true);
+  }
   return undefined;
 }
 

@@ -7,6 +7,10 @@ export function consoleReport(report: CrashReport): string {
   const lines: string[] = [];
   for (const scenario of report.scenarios) lines.push(...scenarioLines(scenario), "");
   const { totals } = report;
+  const mutants = report.scenarios.flatMap((scenario) => scenario.mutants);
+  if (mutants.length > 0)
+    lines.push(`${mutants.filter(({ ok }) => ok).length} of ${mutants.length} mutants caught as predicted`);
+  if (totals.cases === 0 && mutants.length > 0) return `${lines.join("\n")}\n`;
   const counts = verdictNames
     .filter((name) => totals.verdicts[name])
     .map((name) => `${totals.verdicts[name]} ${name}`)
@@ -28,22 +32,23 @@ function scenarioLines({ name, manifest, cases, mutants }: CrashScenarioReport):
     const name = `${each.window} ${each.verb}`;
     cells.set(name, [...(cells.get(name) ?? []), each]);
   }
+  const heading = `${name}: ${manifest.stable} stable windows, ${manifest.unstable} unstable, manifest ${manifest.hash.slice(0, 12)}`;
+  const tried = mutants.map(
+    ({ ok, name: mutant, detail }) => `  ${ok ? "caught  " : "SURVIVED"}  ${mutant}: ${detail}`,
+  );
+  if (cases.length === 0 && mutants.length > 0) return [heading, ...tried];
   const readable = windows.map((window) => decodeURIComponent(window));
   const width = Math.max(6, ...readable.map((window) => window.length));
   const columns = verbs.map((verb) => Math.max(verb.length, ...verdictNames.map((each) => each.length)));
-  const lines = [
-    `${name}: ${manifest.stable} stable windows, ${manifest.unstable} unstable, manifest ${manifest.hash.slice(0, 12)}`,
+  return [
+    heading,
     `  ${"window".padEnd(width)}  ${verbs.map((verb, at) => verb.padEnd(columns[at]!)).join("  ")}`.trimEnd(),
     ...windows.map((window, row) =>
       `  ${readable[row]!.padEnd(width)}  ${verbs.map((verb, at) => cell(cells.get(`${window} ${verb}`)).padEnd(columns[at]!)).join("  ")}`.trimEnd(),
     ),
     ...cases.filter(({ verdict }) => !passes(verdict)).flatMap(badCaseLines),
+    ...tried,
   ];
-  for (const mutant of mutants)
-    lines.push(
-      `  ${mutant.ok ? "caught" : "SURVIVED"}  ${mutant.name}  ${mutant.caught.length} of ${mutant.predicted.length} predicted windows`,
-    );
-  return lines;
 }
 
 /** One verdict, or several with their numbers when the window was tried more than once. */

@@ -42,8 +42,12 @@ const crashScenario = z.object({
     z.object({
       name: z.string(),
       predicted: z.array(z.string()),
+      /** Every window with a bad verdict, predicted or not. */
       caught: z.array(z.string()),
+      /** Was it caught at every predicted window, by the predicted verdict? */
       ok: z.boolean(),
+      /** What decided that, for a person. */
+      detail: z.string(),
     }),
   ),
 });

@@ -28,8 +28,7 @@ export function junitReport(report: CrashReport): string {
     }
     for (const mutant of [...scenario.mutants].sort(byName)) {
       const testCase = suite.testCase().className(`${scenario.name}.mutants`).name(mutant.name);
-      const missed = mutant.predicted.filter((window) => !mutant.caught.includes(window));
-      if (!mutant.ok) testCase.failure(`not caught at ${missed.join(", ") || "any window"}`, "survived");
+      if (!mutant.ok) testCase.failure(mutant.detail, "survived");
     }
   }
   return document.build();

@@ -49,15 +49,9 @@ function mutantsTable({ mutants }: CrashScenarioReport): string[] {
   if (mutants.length === 0) return [];
   return [
     "",
-    row(["protection taken out", "outcome", "predicted windows that caught it"]),
-    row(["---", "---", "---:"]),
-    ...mutants.map(({ name, ok, predicted, caught }) =>
-      row([
-        text(name),
-        ok ? "caught" : "**survived**",
-        `${predicted.filter((window) => caught.includes(window)).length} of ${predicted.length}`,
-      ]),
-    ),
+    row(["protection taken out", "outcome", "at"]),
+    row(["---", "---", "---"]),
+    ...mutants.map(({ name, ok, detail }) => row([text(name), ok ? "caught" : "**survived**", text(detail)])),
   ];
 }
 

@@ -19,9 +19,10 @@ export const reporters = {
 
 export type ReporterName = keyof typeof reporters;
 
-/** 0 fine, 1 bad verdict or a surviving mutant, 2 the lab's own fault (see `verdicts.ts`). */
+/** 0 fine, 1 bad verdict or a surviving mutant, 2 the lab's own fault (see `verdicts.ts`), or nothing was tried. */
 export function exitCodeOfReport(report: CrashReport): 0 | 1 | 2 {
-  const code = exitCodeOf(report.scenarios.flatMap(({ cases }) => cases.map(({ verdict }) => verdict)));
-  const survivors = report.scenarios.some(({ mutants }) => mutants.some(({ ok }) => !ok));
-  return code === 0 && survivors ? 1 : code;
+  const cases = report.scenarios.flatMap((scenario) => scenario.cases);
+  const mutants = report.scenarios.flatMap((scenario) => scenario.mutants);
+  const code = cases.length === 0 && mutants.length > 0 ? 0 : exitCodeOf(cases.map(({ verdict }) => verdict));
+  return code === 0 && mutants.some(({ ok }) => !ok) ? 1 : code;
 }

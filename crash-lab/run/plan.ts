@@ -1,4 +1,5 @@
 /** Which faults a lab is to play: asked for by names, checked against what there is. */
+import { createHash } from "node:crypto";
 import { messageOf } from "../../platform/errors.js";
 import type { CrashLabDefinition, LabProfile } from "../lab-definition.js";
 import type { Verb } from "../verbs/verb.js";
@@ -44,12 +45,15 @@ export function requireWindowNames(windows: readonly string[]): void {
   }
 }
 
-/** @throws LabFault for a window that no golden run came by */
+/** A window that was asked for by name, and that no undisturbed run came by. */
+export class UnknownWindow extends LabFault {}
+
+/** @throws UnknownWindow for a window that no golden run came by */
 export function requireKnown(windows: readonly string[], manifest: Manifest): void {
   const known = new Set(manifest.map(({ window }) => window));
   const unknown = windows.find((window) => !known.has(window));
   if (unknown !== undefined)
-    throw new LabFault(
+    throw new UnknownWindow(
       `no undisturbed run came by the window "${unknown}"; the manifest lists those there are`,
     );
 }
@@ -57,6 +61,8 @@ export function requireKnown(windows: readonly string[], manifest: Manifest): vo
 export interface Choice {
   readonly verbs: readonly Verb[];
   readonly windows?: readonly string[] | undefined;
+  /** With `windows`: and this share of the others, from 0 to 1; the same ones for the same seed. */
+  readonly sample?: { readonly share: number; readonly seed: string } | undefined;
   /** How often each is played; default 1. */
   readonly repeat?: number | undefined;
 }
@@ -65,11 +71,14 @@ export interface Choice {
 export function targetsOf<Environment>(
   { stories }: CrashLabDefinition<Environment>,
   manifest: Manifest,
-  { verbs, windows, repeat = 1 }: Choice,
+  { verbs, windows, sample, repeat = 1 }: Choice,
 ): readonly Target[] {
   const chosen = manifest.filter(({ window }) => {
     const { story, process } = parseWindowName(window);
-    return stories[story]!.victims.includes(process) && (!windows || windows.includes(window));
+    return (
+      stories[story]!.victims.includes(process) &&
+      (!windows || windows.includes(window) || inSample(window, sample))
+    );
   });
   const targets = verbs.flatMap((verb) =>
     chosen
@@ -78,4 +87,11 @@ export function targetsOf<Environment>(
       .map(({ window }) => ({ window, verb })),
   );
   return Array.from({ length: repeat }, () => targets).flat();
+}
+
+/** Decided by the window's own name, so that a window that comes or goes changes nothing for the others. */
+function inSample(window: string, sample: Choice["sample"]): boolean {
+  if (!sample) return false;
+  const digest = createHash("sha256").update(`${sample.seed} ${window}`).digest();
+  return digest.readUInt32BE() < sample.share * 2 ** 32;
 }

@@ -58,7 +58,8 @@ function summary({ totals, version, profile, scenarios }: CrashReport): Markup {
     .map((name) => html`<li class="${cellClass(name)}">${totals.verdicts[name]!} ${name}</li>`);
   const recovery = recoveryOf(scenarios.flatMap(({ cases }) => cases));
   const survivors = scenarios.flatMap(({ mutants }) => mutants).filter(({ ok }) => !ok).length;
-  const green = bad.length === 0 && survivors === 0 && totals.cases > 0;
+  const tried = totals.cases + scenarios.flatMap(({ mutants }) => mutants).length;
+  const green = bad.length === 0 && survivors === 0 && tried > 0;
   return html`<p class="${green ? "word good" : "word bad"}">
       ${green ? "Fine: every verdict is one that may stand." : `Not fine: ${bad.join(", ") || "a mutant survived, or nothing was judged"}.`}
     </p>
@@ -142,16 +143,16 @@ function mutantTable(mutants: CrashScenarioReport["mutants"]): Markup {
         <tr>
           <th scope="col">protection taken out</th>
           <th scope="col">outcome</th>
-          <th scope="col">predicted windows that caught it</th>
+          <th scope="col">at</th>
         </tr>
       </thead>
       <tbody>
         ${mutants.map(
-          ({ name, ok, predicted, caught }) =>
+          ({ name, ok, detail }) =>
             html`<tr>
               <th scope="row">${name}</th>
               <td class="${ok ? "good" : "bad"}">${ok ? "caught" : "survived"}</td>
-              <td>${predicted.filter((window) => caught.includes(window)).length} of ${predicted.length}</td>
+              <td>${detail}</td>
             </tr> `,
         )}
       </tbody>

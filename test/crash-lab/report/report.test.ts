@@ -7,7 +7,15 @@ import { crashCase, reportOf, window } from "./reports.js";
 
 const mixed = reportOf(
   [crashCase("POST /postings", "duplicated"), crashCase("GET /x", "once"), crashCase("COMMIT", "harness")],
-  [{ name: "no-key", predicted: [window("POST /postings")], caught: [], ok: false }],
+  [
+    {
+      name: "no-key",
+      predicted: [window("POST /postings")],
+      caught: [],
+      ok: false,
+      detail: "once instead of duplicated",
+    },
+  ],
 );
 
 test("totals are counted from the cases", () => {
@@ -23,7 +31,10 @@ describe("exit code", () => {
   test("a surviving mutant", () =>
     expect(
       exitCodeOfReport(
-        reportOf([crashCase("a", "once")], [{ name: "m", predicted: ["w"], caught: [], ok: false }]),
+        reportOf(
+          [crashCase("a", "once")],
+          [{ name: "m", predicted: ["w"], caught: [], ok: false, detail: "once instead of duplicated" }],
+        ),
       ),
     ).toBe(1));
 });
