@@ -35,6 +35,7 @@ export type Answer<Value> =
   | { readonly answer: "stranger"; readonly detail: string };
 
 export interface SubmitApi {
+  readonly url: string;
   submit(page: Page): Promise<Answer<Admitted>>;
   batch(batchId: string): Promise<Answer<BatchView>>;
 }
@@ -65,6 +66,7 @@ export function submitApi(baseUrl: string, apiKey: string): SubmitApi {
     return read(schema, response, text);
   };
   return {
+    url: baseUrl,
     submit: (page) =>
       call(admittedSchema, "api/invoice-batches", {
         method: "POST",

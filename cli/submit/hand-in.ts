@@ -53,6 +53,7 @@ export class HandingInStopped extends Error {
  * @throws HandingInStopped when it is of no use to go on
  */
 export async function untilAnswered<Value>(
+  api: SubmitApi,
   ask: () => Promise<Answer<Value>>,
   patience: Patience,
 ): Promise<Extract<Answer<Value>, { answer: "ok" | "refused" }>> {
@@ -61,7 +62,7 @@ export async function untilAnswered<Value>(
   for (let tries = 1; ; tries += 1) {
     const answer = await ask();
     if (answer.answer === "ok") return answer;
-    if (answer.answer === "stranger") throw stopped("failed", `This is not the API: ${answer.detail}.`);
+    if (answer.answer === "stranger") throw stopped("failed", `${api.url} isn't the API: ${answer.detail}.`);
     if (answer.answer === "refused") {
       if (answer.status !== 401 && answer.status !== 403) return answer;
       throw stopped(
@@ -74,7 +75,10 @@ export async function untilAnswered<Value>(
       againMsMax,
     );
     if (answer.why === "trouble" && (troubles += 1) >= troubleTriesMax) {
-      throw stopped("failed", `The API could not be reached or used in ${troubles} tries: ${answer.detail}.`);
+      throw stopped(
+        "failed",
+        `${api.url} could not be reached or used in ${troubles} tries: ${answer.detail}.`,
+      );
     }
     if (waitedMs + waitMs > patience.giveUpAfterMs) {
       const waited = Math.round(waitedMs / 1_000);
@@ -92,7 +96,7 @@ function stopped(kind: Stop["kind"], reason: string): HandingInStopped {
 
 /** @throws HandingInStopped */
 export async function handIn(api: SubmitApi, page: Page, patience: Patience): Promise<PageStanding> {
-  const answer = await untilAnswered<Admitted>(() => api.submit(page), patience);
+  const answer = await untilAnswered<Admitted>(api, () => api.submit(page), patience);
   if (answer.answer === "refused") {
     const { status, name, detail } = answer;
     return { standing: "refused", status, name, detail };
@@ -104,7 +108,7 @@ export type HandedIn = Extract<PageStanding, { standing: "handed-in" }>;
 
 /** How a batch that was handed in stands now. @throws HandingInStopped */
 export async function look(api: SubmitApi, handedIn: HandedIn, patience: Patience): Promise<HandedIn> {
-  const answer = await untilAnswered(() => api.batch(handedIn.batchId), patience);
+  const answer = await untilAnswered(api, () => api.batch(handedIn.batchId), patience);
   // It was there when it was handed in; a refusal now is for the person to read, not to be taken for an end.
   if (answer.answer === "refused") {
     throw stopped("failed", `The API doesn't show ${handedIn.batchId}: ${answer.detail}.`);

@@ -1,4 +1,5 @@
 /** What is told of a run: pure, from what is known at its end. */
+import { z } from "zod";
 import type { InvoiceOutcomeView } from "./api-client.js";
 import type { PageStanding, Stop } from "./hand-in.js";
 import type { Page } from "./pages.js";
@@ -112,6 +113,13 @@ function standingText(state: PageStanding, url: string): string {
   }
 }
 
+const findingSchema = z.object({
+  rule: z.string(),
+  field: z.string(),
+  actual: z.string(),
+  expected: z.string(),
+});
+
 /** In one line, what the API says of an end that isn't a posting, and the entry of one that is. */
 function reasonOf(result: InvoiceOutcomeView | null): string {
   if (result === null) return "";
@@ -131,10 +139,10 @@ function reasonOf(result: InvoiceOutcomeView | null): string {
 }
 
 function findingsOf({ findings }: InvoiceOutcomeView): string {
-  if (!Array.isArray(findings)) return "";
-  return findings
-    .map((finding: { readonly rule?: unknown; readonly message?: unknown }) =>
-      String(finding.message ?? finding.rule ?? JSON.stringify(finding)),
-    )
+  const known = z.array(findingSchema).safeParse(findings);
+  // A newer API may say it in another way; better its own words than none.
+  if (!known.success) return JSON.stringify(findings ?? null);
+  return known.data
+    .map(({ rule, field, actual, expected }) => `${rule}: ${field} is ${actual}, should be ${expected}`)
     .join("; ");
 }
