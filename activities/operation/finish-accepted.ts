@@ -1,5 +1,5 @@
 /** The end of a long-running operation that a provider took on. */
-import { storedResult } from "./record.js";
+import { storedReceipt, storedResult } from "./record.js";
 import type { Performed } from "./call.js";
 import { OperationFailedAtProvider, OperationParked } from "./errors.js";
 import type { Entrant, OperationJournal, Refusal } from "./journal.js";
@@ -53,7 +53,7 @@ export async function finishAccepted<Receipt extends JsonValue>(
   if (stored.result === "parked") {
     throw new OperationParked(key, stored.operation.parkedFor!);
   }
-  return storedResult(stored.operation);
+  return storedReceipt(stored.operation);
 }
 
 /** Somebody else's end was there first: it counts. */

@@ -133,6 +133,12 @@ export interface Receipt {
   readonly outcome: EffectOutcome;
 }
 
+/** What a receipt made of its operation, with what is stored: the first receipt, which need not be the given one. */
+export interface Confirmed {
+  readonly result: "confirmed" | "parked";
+  readonly operation: Pick<OperationSnapshot, "receipt" | "outcome" | "parkedFor">;
+}
+
 export interface Parking extends Claim {
   readonly reason: ParkReason;
   /** What a person needs to answer: what was asked, found, and said. */
@@ -197,9 +203,7 @@ export interface OperationJournal {
     | Stale
   >;
   /** Stores a receipt; the result is what the operation is *now*. */
-  confirm(
-    receipt: Receipt,
-  ): Promise<{ readonly result: "confirmed" | "parked"; readonly operation: OperationSnapshot }>;
+  confirm(receipt: Receipt): Promise<Confirmed>;
   accept(
     accepted: Claim & { readonly tryNumber: number } & AcceptedOperation,
   ): Promise<{ readonly result: "accepted" } | Stale>;

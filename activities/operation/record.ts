@@ -49,7 +49,7 @@ export async function recordWhatIs<Request extends JsonValue, Receipt extends Js
       if (stored.result === "parked") {
         throw new OperationParked(call.key, stored.operation.parkedFor!);
       }
-      return { step: "end", performed: storedResult(stored.operation) };
+      return { step: "end", performed: storedReceipt(stored.operation) };
     }
     case "accepted": {
       const { operationUrl, pollAfterMs } = what;
@@ -134,7 +134,14 @@ export async function park<Request extends JsonValue, Receipt extends JsonValue>
 export function storedResult<Receipt extends JsonValue>(operation: OperationSnapshot): Performed<Receipt> {
   return operation.state === "accepted"
     ? { outcome: "accepted", ...operation.accepted! }
-    : { outcome: operation.outcome!, receipt: operation.receipt as Receipt };
+    : storedReceipt(operation);
+}
+
+/** The receipt that a confirmed operation has stored. */
+export function storedReceipt<Receipt extends JsonValue>(
+  operation: Pick<OperationSnapshot, "receipt" | "outcome">,
+): Performed<Receipt> {
+  return { outcome: operation.outcome!, receipt: operation.receipt as Receipt };
 }
 
 function longer(one: number | undefined, other: number | undefined): number | undefined {

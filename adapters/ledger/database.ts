@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import pg from "pg";
 
 import type { InboxTables } from "./inbox/tables.js";
@@ -7,7 +7,7 @@ import type { OperationTables } from "./operations/tables.js";
 import type { OutboxTables } from "./outbox/tables.js";
 import type { PayloadTables } from "./payloads/tables.js";
 import type { RequestTables } from "./requests/tables.js";
-import { preparingPool } from "./prepared-statements.js";
+import { PooledLedger } from "./pooled-ledger.js";
 import type { TicketTables } from "./tickets/tables.js";
 
 /** Every table of the ledger; each folder owns the types of its own. */
@@ -97,7 +97,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   // The pool listens to its idle connections only. One that breaks in use, between two statements, would end the
   // process as an unhandled error; whoever uses it learns of the loss from the next statement.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  return new Kysely<LedgerDatabase>({ dialect: new PostgresDialect({ pool: preparingPool(pool) }) });
+  return new PooledLedger<LedgerDatabase>(pool);
 }
 
 /**

@@ -3,15 +3,17 @@ import { sql } from "kysely";
 import type { Ledger } from "./database.js";
 
 /**
- * The ledger's schema as SQL for people to read and to compare: functions, tables with their columns, constraints,
+ * The ledger's schema as SQL for people to read and to compare: domains, functions, tables with their columns, constraints,
  * indexes and triggers, each sorted by name in byte order. The same schema gives the same text, in whatever order
  * its steps were taken. Read from the server's catalogue, so it shows what is there and not what was meant.
  */
 export async function dumpSchema(ledger: Ledger): Promise<string> {
+  const domains = await domainsOf(ledger);
   const functions = await functionsOf(ledger);
   const tables = await tablesOf(ledger);
   const parts = [
     "-- Made from the migrated database; never edited by hand.",
+    ...domains,
     ...functions.map((each) => `${each};`),
     ...(await Promise.all(tables.map((table) => tableText(ledger, table)))),
   ];
@@ -21,6 +23,19 @@ export async function dumpSchema(ledger: Ledger): Promise<string> {
 interface Table {
   readonly oid: number;
   readonly name: string;
+}
+
+async function domainsOf(ledger: Ledger): Promise<readonly string[]> {
+  const { rows } = await sql<{ definition: string }>`
+    select concat_ws(' ', 'create domain', quote_ident(typname), 'as', format_type(typbasetype, typtypmod),
+                     case when typnotnull then 'not null' end, 'default ' || typdefault,
+                     (select string_agg(format('constraint %I %s', conname, pg_get_constraintdef(pg_constraint.oid)),
+                                        ' ' order by conname collate "C")
+                        from pg_constraint where contypid = pg_type.oid and contype = 'c')) || ';' as definition
+      from pg_type
+     where typnamespace = current_schema()::regnamespace and typtype = 'd'
+     order by typname collate "C"`.execute(ledger);
+  return rows.map((row) => row.definition);
 }
 
 async function functionsOf(ledger: Ledger): Promise<readonly string[]> {

@@ -37,16 +37,19 @@ export function preparingPool(pool: pg.Pool): PostgresPool {
 
 function preparingClient(client: pg.PoolClient): PostgresPoolClient {
   const query = (text: unknown, values?: readonly unknown[]): unknown => {
-    const name = typeof text === "string" && text.startsWith(marker) ? nameOf(text) : undefined;
+    const name = typeof text === "string" && text.startsWith(marker) ? statementName(text) : undefined;
     return name === undefined
       ? client.query(text as string, values as unknown[])
       : client.query({ name, text: text as string, values: [...(values ?? [])] });
   };
-  return { query: query as PostgresPoolClient["query"], release: () => client.release() };
+  return {
+    query: query as PostgresPoolClient["query"],
+    release: (discarded?: boolean) => client.release(discarded),
+  };
 }
 
 /** From the text, since two texts under one name are an error; `undefined` when there are too many already. */
-function nameOf(text: string): string | undefined {
+export function statementName(text: string): string | undefined {
   let name = nameByText.get(text);
   if (name === undefined && nameByText.size < namesMax) {
     name = `s-${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;

@@ -1,5 +1,15 @@
 -- Made from the migrated database; never edited by hand.
 
+create domain counted_from_one as integer constraint counted_from_one_check CHECK ((VALUE >= 1));
+
+create domain counted_from_zero as integer constraint counted_from_zero_check CHECK ((VALUE >= 0));
+
+create domain effect_outcome as text constraint effect_outcome_check CHECK ((VALUE = ANY (ARRAY['done'::text, 'superseded'::text])));
+
+create domain operation_state as text constraint operation_state_check CHECK ((VALUE = ANY (ARRAY['intended'::text, 'submitting'::text, 'unknown'::text, 'accepted'::text, 'refused'::text, 'parked'::text, 'confirmed'::text, 'failed-at-provider'::text])));
+
+create domain try_reason as text constraint try_reason_check CHECK ((VALUE = ANY (ARRAY['first'::text, 'repair'::text, 'proved-absent'::text, 'answer'::text])));
+
 CREATE OR REPLACE FUNCTION public.ledger_keep_settled()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -33,6 +43,29 @@ begin
   raise exception '% of % refused: its rows are never changed and never removed', lower(tg_op), tg_table_name
     using errcode = 'integrity_constraint_violation',
           hint = 'Add a new row instead.';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.operation_is_whole(state text, owner_id text, generation integer, submitted_at timestamp with time zone, submitted_epoch integer, receipt jsonb, outcome text, operation_url text, poll_after_ms integer, refusal_code text, refusal_detail text, parked_reason text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  return (owner_id is null) = (generation is null)
+    and (submitted_at is null) = (submitted_epoch is null)
+    and (state = 'parked') = (parked_reason is not null)
+    and case state
+          when 'intended' then submitted_at is null
+          when 'submitting' then submitted_at is not null
+          when 'unknown' then submitted_at is not null
+          when 'accepted' then num_nulls(submitted_at, operation_url, poll_after_ms) = 0
+          when 'refused' then num_nulls(submitted_at, refusal_code, refusal_detail) = 0
+          when 'parked' then true
+          when 'confirmed' then num_nulls(receipt, outcome) = 0
+          when 'failed-at-provider' then num_nulls(refusal_code, refusal_detail) = 0
+          else false
+        end;
 end
 $function$;
 
@@ -105,43 +138,39 @@ create table operation_events (
   why text not null,
   detail jsonb,
   constraint operation_events_key_fkey FOREIGN KEY (key) REFERENCES operations(key),
-  constraint operation_events_pkey PRIMARY KEY (id)
+  constraint operation_events_pkey PRIMARY KEY (key, id)
 );
-CREATE INDEX operation_events_of_key ON public.operation_events USING btree (key, id);
 CREATE TRIGGER operation_events_append_only BEFORE DELETE OR UPDATE ON public.operation_events FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER operation_events_never_emptied BEFORE TRUNCATE ON public.operation_events FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 
 create table operation_tries (
   key text not null,
-  number integer not null,
+  number counted_from_one not null,
   provider_key text not null,
   fingerprint text not null,
   projection_version integer not null,
-  repair integer not null,
-  opened_for text not null,
+  repair counted_from_zero not null,
+  opened_for try_reason not null,
   opened_at timestamp with time zone not null,
   first_submitted_at timestamp with time zone,
   constraint operation_tries_key_fkey FOREIGN KEY (key) REFERENCES operations(key),
-  constraint operation_tries_number_check CHECK ((number >= 1)),
-  constraint operation_tries_opened_for_check CHECK ((opened_for = ANY (ARRAY['first'::text, 'repair'::text, 'proved-absent'::text, 'answer'::text]))),
   constraint operation_tries_pkey PRIMARY KEY (key, number),
-  constraint operation_tries_provider_key_key UNIQUE (provider_key),
-  constraint operation_tries_repair_check CHECK ((repair >= 0))
+  constraint operation_tries_provider_key_key UNIQUE (provider_key)
 );
 
 create table operations (
   key text not null,
   provider text not null,
-  state text not null,
-  epoch integer not null,
-  try_number integer not null,
+  state operation_state not null,
+  epoch counted_from_one not null,
+  try_number counted_from_one not null,
   owner_id text,
   generation integer,
   submitted_at timestamp with time zone,
   submitted_epoch integer,
   uncertain_since timestamp with time zone,
   receipt jsonb,
-  outcome text,
+  outcome effect_outcome,
   operation_url text,
   poll_after_ms integer,
   refusal_code text,
@@ -149,19 +178,8 @@ create table operations (
   parked_reason text,
   created_at timestamp with time zone not null,
   changed_at timestamp with time zone not null,
-  constraint operations_check CHECK (((owner_id IS NULL) = (generation IS NULL))),
-  constraint operations_check1 CHECK (((submitted_at IS NULL) = (submitted_epoch IS NULL))),
-  constraint operations_check2 CHECK (((state <> ALL (ARRAY['submitting'::text, 'unknown'::text, 'accepted'::text, 'refused'::text])) OR (submitted_at IS NOT NULL))),
-  constraint operations_check3 CHECK (((state <> 'intended'::text) OR (submitted_at IS NULL))),
-  constraint operations_check4 CHECK (((state <> 'confirmed'::text) OR ((receipt IS NOT NULL) AND (outcome IS NOT NULL)))),
-  constraint operations_check5 CHECK (((state <> 'accepted'::text) OR ((operation_url IS NOT NULL) AND (poll_after_ms IS NOT NULL)))),
-  constraint operations_check6 CHECK (((state <> ALL (ARRAY['refused'::text, 'failed-at-provider'::text])) OR ((refusal_code IS NOT NULL) AND (refusal_detail IS NOT NULL)))),
-  constraint operations_check7 CHECK (((state = 'parked'::text) = (parked_reason IS NOT NULL))),
-  constraint operations_epoch_check CHECK ((epoch >= 1)),
-  constraint operations_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'superseded'::text]))),
   constraint operations_pkey PRIMARY KEY (key),
-  constraint operations_state_check CHECK ((state = ANY (ARRAY['intended'::text, 'submitting'::text, 'unknown'::text, 'accepted'::text, 'refused'::text, 'parked'::text, 'confirmed'::text, 'failed-at-provider'::text]))),
-  constraint operations_try_number_check CHECK ((try_number >= 1))
+  constraint operations_whole CHECK (operation_is_whole((state)::text, owner_id, generation, submitted_at, submitted_epoch, receipt, (outcome)::text, operation_url, poll_after_ms, refusal_code, refusal_detail, parked_reason))
 );
 CREATE INDEX operations_of_owner ON public.operations USING btree (owner_id) WHERE (owner_id IS NOT NULL);
 

@@ -7,7 +7,6 @@ import { fixedStatement } from "../fixed-statement.js";
 import { withRetry } from "../retryable.js";
 import { read } from "./read.js";
 import { ownerThatAllows } from "./submit.js";
-import { snapshotColumns, toSnapshot, type SnapshotRow } from "./snapshot.js";
 import { recordEvent } from "./statement.js";
 
 /**
@@ -21,9 +20,9 @@ import { recordEvent } from "./statement.js";
  *
  * ```sql
  * with changed as (insert into operations (…) select $1, … on conflict (key) do nothing returning *),
- *      opened as (insert into operation_tries (…) select … from changed returning *),
+ *      opened as (insert into operation_tries (…) select … from changed),
  *      event as (insert into operation_events (…) select … from changed)
- * select … from changed join opened
+ * select … from changed
  * ```
  */
 export async function intend(
@@ -34,7 +33,7 @@ export async function intend(
     async () => {
       const row = await insert(ledger, intention);
       if (row !== undefined) {
-        return { fresh: true, operation: toSnapshot(row) };
+        return { fresh: true, operation: freshSnapshot(intention, row) };
       }
       const operation = await read(ledger, intention.key);
       if (operation === null) {
@@ -46,7 +45,7 @@ export async function intend(
   );
 }
 
-async function insert(ledger: Ledger, intention: Intention): Promise<SnapshotRow | undefined> {
+async function insert(ledger: Ledger, intention: Intention): Promise<FreshRow | undefined> {
   const { key, provider, fingerprint, repair, owner, andSubmit, attempt, worker } = intention;
   const rows = await (owner === null ? write.unowned : write.owned)(ledger, {
     andSubmit,
@@ -64,31 +63,17 @@ async function insert(ledger: Ledger, intention: Intention): Promise<SnapshotRow
   return rows[0];
 }
 
-interface Written {
-  readonly andSubmit: boolean;
-  readonly key: string;
-  readonly provider: string;
-  readonly ownerId: string | null;
-  readonly generation: number | null;
-  readonly providerKey: string;
-  readonly digest: string;
-  readonly projectionVersion: number;
-  readonly repair: number;
-  readonly attempt: number;
-  readonly worker: string;
-}
-
 /** Most operations have no owner, and no generation to lock; so there are two texts. */
 const write = { owned: statement(true), unowned: statement(false) };
 
 function statement(isOwned: boolean) {
-  return fixedStatement<Written, SnapshotRow>(
+  return fixedStatement(
     {
       andSubmit: "boolean",
       key: "text",
       provider: "text",
-      ownerId: "text",
-      generation: "integer",
+      ownerId: "text?",
+      generation: "integer?",
       providerKey: "text",
       digest: "text",
       projectionVersion: "integer",
@@ -96,34 +81,64 @@ function statement(isOwned: boolean) {
       attempt: "integer",
       worker: "text",
     },
-    (given) => sql`
-      with owner as materialized (
-        ${isOwned ? ownerThatAllows(given) : sql`select 1`}
-      ), moment as materialized (
-        select at, case when ${given.andSubmit} and exists (select from owner) then at end as submitted_at
-        from (select ledger_now() as at) as clock
-      ), changed as (
+    (given) => sql<FreshRow>`
+      with ${isOwned ? sql`owner as materialized (${ownerThatAllows(given)}),` : sql``} changed as (
         insert into operations (key, provider, state, epoch, try_number, owner_id, generation, submitted_at,
                                 submitted_epoch, uncertain_since, created_at, changed_at)
         select ${given.key}, ${given.provider}, case when submitted_at is null then 'intended' else 'submitting' end,
                1, 1, ${given.ownerId}, ${given.generation}, submitted_at,
                case when submitted_at is not null then 1 end, submitted_at, at, at
-        from moment
+        from (select at, case when ${given.andSubmit} ${isOwned ? sql`and exists (select from owner)` : sql``}
+                         then at end as submitted_at
+              from (select ledger_now() as at) as clock) as moment
         on conflict (key) do nothing
-        returning *
+        returning key, state, epoch, try_number, created_at, submitted_at
       ), opened as (
         insert into operation_tries
           (key, number, provider_key, fingerprint, projection_version, repair, opened_for, opened_at,
            first_submitted_at)
-        select key, 1, ${given.providerKey}, ${given.digest}, ${given.projectionVersion}, ${given.repair}, 'first',
-               created_at, submitted_at
+        select key, try_number, ${given.providerKey}, ${given.digest}, ${given.projectionVersion}, ${given.repair},
+               'first', created_at, submitted_at
         from changed
-        returning *
       ), event as (
         ${recordEvent("intend", given, {
           why: sql`case when ${given.andSubmit} then 'asked for, and about to send' else 'asked for' end`,
         })}
       )
-      select ${snapshotColumns} from changed o join opened t on t.key = o.key`,
+      select state, date_part('epoch', created_at) * 1000 as at_ms from changed`,
   );
+}
+
+/** All that isn't known already of an operation that was made just now. */
+interface FreshRow {
+  readonly state: "intended" | "submitting";
+  readonly at_ms: number;
+}
+
+/** What the row holds that was inserted, without reading all of it back. */
+function freshSnapshot(intention: Intention, { state, at_ms: at }: FreshRow): OperationSnapshot {
+  const { key, fingerprint, repair, owner } = intention;
+  const sentAt = state === "submitting" ? at : null;
+  return {
+    key,
+    state,
+    epoch: 1,
+    try: {
+      number: 1,
+      providerKey: providerKeyOf(key, 1),
+      fingerprint,
+      repair,
+      openedFor: "first",
+      firstSubmittedAt: sentAt,
+    },
+    submitted: sentAt === null ? null : { at: sentAt, epoch: 1 },
+    uncertainSince: sentAt,
+    owner,
+    receipt: null,
+    outcome: null,
+    accepted: null,
+    refusal: null,
+    parkedFor: null,
+    now: at,
+  };
 }

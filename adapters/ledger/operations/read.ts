@@ -18,9 +18,9 @@ export async function read(ledger: Ledger, key: string): Promise<OperationSnapsh
   return rows[0] === undefined ? null : toSnapshot(rows[0]);
 }
 
-const select = fixedStatement<{ readonly key: string }, SnapshotRow>(
+const select = fixedStatement(
   { key: "text" },
-  ({ key }) => sql`
+  ({ key }) => sql<SnapshotRow>`
     select ${snapshotColumns}
     from operations o join operation_tries t on t.key = o.key and t.number = o.try_number
     where o.key = ${key}`,

@@ -44,10 +44,10 @@ export const snapshotColumns: RawBuilder<unknown> = sql`
   o.key, o.state, o.epoch, o.owner_id, o.generation, o.submitted_epoch, o.receipt, o.outcome,
   o.operation_url, o.poll_after_ms, o.refusal_code, o.refusal_detail, o.parked_reason,
   t.number, t.provider_key, t.fingerprint, t.projection_version, t.repair, t.opened_for,
-  (extract(epoch from o.submitted_at) * 1000)::float8 as submitted_ms,
-  (extract(epoch from o.uncertain_since) * 1000)::float8 as uncertain_ms,
-  (extract(epoch from t.first_submitted_at) * 1000)::float8 as first_submitted_ms,
-  (extract(epoch from ledger_now()) * 1000)::float8 as now_ms`;
+  date_part('epoch', o.submitted_at) * 1000 as submitted_ms,
+  date_part('epoch', o.uncertain_since) * 1000 as uncertain_ms,
+  date_part('epoch', t.first_submitted_at) * 1000 as first_submitted_ms,
+  date_part('epoch', ledger_now()) * 1000 as now_ms`;
 
 export function toSnapshot(row: SnapshotRow): OperationSnapshot {
   return {

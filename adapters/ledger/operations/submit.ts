@@ -76,29 +76,20 @@ async function write(
   return rows[0];
 }
 
-interface Written {
-  readonly key: string;
-  readonly epoch: number;
-  readonly ownerId: string | null;
-  readonly generation: number | null;
-  readonly attempt: number;
-  readonly worker: string;
-}
-
 /** Most operations have no owner, and no generation to lock; so there are two texts. */
 const statements = { owned: statement(true), unowned: statement(false) };
 
 function statement(isOwned: boolean) {
-  return fixedStatement<Written, Answered>(
+  return fixedStatement(
     {
       key: "text",
       epoch: "integer",
-      ownerId: "text",
-      generation: "integer",
+      ownerId: "text?",
+      generation: "integer?",
       attempt: "integer",
       worker: "text",
     },
-    (given) => sql`
+    (given) => sql<Answered>`
       with owner as materialized (
         ${isOwned ? ownerThatAllows(given) : sql`select 1`}
       ), moment as materialized (

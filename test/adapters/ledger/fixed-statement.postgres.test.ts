@@ -7,17 +7,15 @@ import { ledgerDatabase } from "../../support/database.js";
 const database = ledgerDatabase();
 
 test("gives each call its own values, and a parameter that is named twice one place", async () => {
-  const echo = fixedStatement<
-    {
-      readonly name: string;
-      readonly count: number | null;
-      readonly detail: { readonly ok: boolean } | null;
-    },
-    { readonly name: string; readonly again: string; readonly count: number | null; readonly detail: unknown }
-  >(
-    { name: "text", count: "integer", detail: "jsonb" },
+  const echo = fixedStatement(
+    { name: "text", count: "integer?", detail: "jsonb?" },
     ({ name, count, detail }) =>
-      sql`select ${name} as name, ${name} as again, ${count} as count, ${detail} as detail`,
+      sql<{
+        readonly name: string;
+        readonly again: string;
+        readonly count: number | null;
+        readonly detail: unknown;
+      }>`select ${name} as name, ${name} as again, ${count} as count, ${detail} as detail`,
   );
   expect(await echo(database.ledger, { name: "one", count: 1, detail: { ok: true } })).toEqual([
     { name: "one", again: "one", count: 1, detail: { ok: true } },
@@ -29,13 +27,10 @@ test("gives each call its own values, and a parameter that is named twice one pl
 
 test("is put together once, and prepared once for a connection", async () => {
   let built = 0;
-  const statement = fixedStatement<{ readonly key: string }, { readonly key: string }>(
-    { key: "text" },
-    ({ key }) => {
-      built += 1;
-      return sql`select ${key} as key /* once for a connection */`;
-    },
-  );
+  const statement = fixedStatement({ key: "text" }, ({ key }) => {
+    built += 1;
+    return sql`select ${key} as key /* once for a connection */`;
+  });
   const prepared = await database.ledger.connection().execute(async (connection) => {
     await statement(connection, { key: "a" });
     await statement(connection, { key: "b" });
@@ -50,17 +45,14 @@ test("is put together once, and prepared once for a connection", async () => {
 
 test("refuses a value in its text, which would be that of the first call for ever", async () => {
   const name = "somebody";
-  const wrong = fixedStatement<{ readonly key: string }, never>(
-    { key: "text" },
-    ({ key }) => sql`select ${key}, ${name}`,
-  );
+  const wrong = fixedStatement({ key: "text" }, ({ key }) => sql`select ${key}, ${name}`);
   await expect(wrong(database.ledger, { key: "a" })).rejects.toThrow(
     'holds a value of its first call: ["somebody"]',
   );
 });
 
 test("runs as part of the caller's transaction", async () => {
-  const add = fixedStatement<{ readonly id: string }, never>(
+  const add = fixedStatement(
     { id: "text" },
     ({ id }) => sql`
       insert into generations (owner_id, generation, state, changed_at)

@@ -21,6 +21,7 @@ test("a change of any part of the schema changes the dump", async () => {
     "alter table outbox add column extra text",
     "alter table outbox alter column claims set default 7",
     "alter table outbox drop constraint outbox_state_check",
+    "alter domain operation_state drop constraint operation_state_check",
     "drop index outbox_pending",
     "drop trigger outbox_notifies on outbox",
     "create or replace function ledger_now() returns timestamptz language sql as 'select now()'",
