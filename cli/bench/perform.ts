@@ -8,15 +8,18 @@ import { migrate } from "../../adapters/ledger/migrate.js";
 import { createOperationJournal } from "../../adapters/ledger/operations/journal.js";
 import { startDatabase, type Run } from "../../platform/index.js";
 import {
+  contenders,
   describeFigures,
   figuresOf,
   percentile,
   percentiles,
+  type Contender,
   type Goals,
-  type Pair,
+  type OfEach,
   type Percentiles,
   type PerformFigures,
 } from "./perform-figures.js";
+import { leastJournal, type LeastJournal } from "./least-journal.js";
 import { startSlowProvider, type BenchRequest, type SlowProvider } from "./slow-provider.js";
 
 /** How long the provider takes, in milliseconds: what a call to a system in the same data centre takes at best. */
@@ -33,10 +36,13 @@ const callsAtOnce = [4, 16] as const;
  */
 const goals: Goals = { latencyRatio: 1.2, throughputRatio: 0.85, atOnce: 4 };
 
-/** Bare and performed calls take turns, so that whatever else the machine does meets both. */
-const rounds = 12;
-const callsForLatency = 25;
-const callsForThroughput = 12; // for each lane
+/**
+ * The contenders take turns in short rounds, and each round begins with another one, so that whatever else the machine
+ * does meets all of them.
+ */
+const rounds = 24;
+const callsForLatency = 12;
+const callsForThroughput = 8; // for each lane
 
 /**
  * Every connection prepares its statements at their first use, and the server plans the first five uses anew. More
@@ -48,8 +54,8 @@ export interface PerformBenchResult extends PerformFigures {
   readonly node: string;
   readonly providerMs: number;
   /** Processor time of this process for each call, in milliseconds, 16 at once; that of the others isn't in it. */
-  readonly processorMs: Pair<number>;
-  /** Milliseconds of a commit that writes next to nothing: an operation waits for two, and the disk sets their time. */
+  readonly processorMs: OfEach<number>;
+  /** Milliseconds of a commit that writes next to nothing, without a pause between two: what the disk takes. */
   readonly commit: Percentiles;
 }
 
@@ -60,8 +66,8 @@ export interface PerformBenchOptions {
 }
 
 /**
- * Measures `perform` beside the bare call to the same provider, in turns, in one run. The ledger and the provider are
- * processes of their own.
+ * Measures `perform` beside the bare call to the same provider, and beside that call between two bare commits, in
+ * turns, in one run. The ledger and the provider are processes of their own.
  */
 export async function benchPerform(
   run: Run,
@@ -72,46 +78,48 @@ export async function benchPerform(
     startSlowProvider(run, providerMs),
   ]);
   await migrate({ url });
+  const poolSize = Math.max(...callsAtOnce);
   const ledger = openLedger({
     url,
     applicationName: "killproof-bench",
-    poolSize: Math.max(...callsAtOnce),
+    poolSize,
     // The pool's end doesn't wait for its sockets, and the server is stopped right after it.
     onIdleConnectionLost: () => undefined,
   });
+  const least = await leastJournal(url, poolSize);
   try {
-    const result = await measure(ledger, provider);
+    const result = await measure(ledger, least, provider);
     stdout.write(json ? `${JSON.stringify(result)}\n` : describe(result));
     return result;
   } finally {
-    await ledger.destroy();
+    await Promise.all([ledger.destroy(), least.close()]);
   }
 }
 
-const names = ["bare", "performed"] as const;
-
-async function measure(ledger: Ledger, provider: SlowProvider): Promise<PerformBenchResult> {
+async function measure(
+  ledger: Ledger,
+  least: LeastJournal,
+  provider: SlowProvider,
+): Promise<PerformBenchResult> {
   const journal = createOperationJournal(ledger);
   let made = 0;
   const counted = (call: () => Promise<void>) => async () => {
     made += 1;
     await call();
   };
-  const calls: Pair<() => Promise<void>> = {
+  const calls: OfEach<() => Promise<void>> = {
     bare: counted(() => bareCall(provider)),
+    committed: counted(() => committedCall(least, provider)),
     performed: counted(() => performedCall(journal, provider)),
   };
-  for (const name of names) await inLanes(calls[name], Math.max(...callsAtOnce), warmUpCalls);
-  const latencies = { bare: [] as number[], performed: [] as number[] };
-  const rates = callsAtOnce.map((atOnce) => ({
-    atOnce,
-    rates: { bare: [] as number[], performed: [] as number[] },
-  }));
-  const processor = { bare: [] as number[], performed: [] as number[] };
+  for (const name of contenders) await inLanes(calls[name], Math.max(...callsAtOnce), warmUpCalls);
+  const latencies = listsOfEach();
+  const rates = callsAtOnce.map((atOnce) => ({ atOnce, rates: listsOfEach() }));
+  const processor = listsOfEach();
   const commits: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     commits.push(...(await latenciesOf(() => emptyCommit(ledger))));
-    for (const name of names) {
+    for (const name of turnsOf(round)) {
       latencies[name].push(...(await latenciesOf(calls[name])));
       for (const at of rates) {
         const measured = await rateOf(calls[name], at.atOnce, at.atOnce * callsForThroughput);
@@ -126,17 +134,24 @@ async function measure(ledger: Ledger, provider: SlowProvider): Promise<PerformB
       `${made} calls were made, and the provider saw ${received.sends} under ${received.keys} keys`,
     );
   }
-  const processorMs = {
-    bare: percentile(processor.bare, 0.5),
-    performed: percentile(processor.performed, 0.5),
-  };
   return {
     node: process.version,
     providerMs,
     ...figuresOf({ latencies, rates }, goals),
-    processorMs,
+    processorMs: {
+      bare: percentile(processor.bare, 0.5),
+      committed: percentile(processor.committed, 0.5),
+      performed: percentile(processor.performed, 0.5),
+    },
     commit: percentiles(commits),
   };
+}
+
+const listsOfEach = (): OfEach<number[]> => ({ bare: [], committed: [], performed: [] });
+
+function turnsOf(round: number): readonly Contender[] {
+  const first = round % contenders.length;
+  return [...contenders.slice(first), ...contenders.slice(0, first)];
 }
 
 async function emptyCommit(ledger: Ledger): Promise<void> {
@@ -149,6 +164,13 @@ async function bareCall(provider: SlowProvider): Promise<void> {
   const { signal } = new AbortController();
   const answer = await provider.send(newRequest(), { providerKey: randomUUID(), signal });
   if (answer.outcome !== "done") throw new Error(`the bare call ended ${answer.outcome}`);
+}
+
+async function committedCall(least: LeastJournal, provider: SlowProvider): Promise<void> {
+  const key = randomUUID();
+  await least.begin(key);
+  await bareCall(provider);
+  await least.end(key);
 }
 
 async function performedCall(journal: OperationJournal, provider: SlowProvider): Promise<void> {
@@ -200,8 +222,8 @@ function describe(result: PerformBenchResult): string {
   return [
     `perform beside the bare call over HTTP, provider of ${result.providerMs} ms in a process of its own`,
     describeFigures(result),
-    `  processor time here, a call: bare ${processorMs.bare.toFixed(2)} ms; performed ${processorMs.performed.toFixed(2)} ms`,
-    `  an empty commit of the ledger: p50 ${commit.p50.toFixed(1)} ms, p95 ${commit.p95.toFixed(1)} ms; an operation waits for two`,
+    `  processor time here, a call: bare ${processorMs.bare.toFixed(2)} ms; between two bare commits ${processorMs.committed.toFixed(2)} ms; performed ${processorMs.performed.toFixed(2)} ms`,
+    `  an empty commit of the ledger, one after the other: p50 ${commit.p50.toFixed(1)} ms, p95 ${commit.p95.toFixed(1)} ms`,
     "",
   ].join("\n");
 }

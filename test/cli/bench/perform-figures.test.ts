@@ -4,10 +4,10 @@ import { describeFigures, figuresOf, percentile } from "../../../cli/bench/perfo
 
 const goals = { latencyRatio: 1.2, throughputRatio: 0.85, atOnce: 4 };
 const measured = {
-  latencies: { bare: [10, 9, 11], performed: [12, 11, 40] },
+  latencies: { bare: [10, 9, 11], committed: [11, 11, 22], performed: [12, 11, 40] },
   rates: [
-    { atOnce: 4, rates: { bare: [400, 380, 390], performed: [351, 340, 352] } },
-    { atOnce: 16, rates: { bare: [1_400], performed: [700] } },
+    { atOnce: 4, rates: { bare: [400, 380, 390], committed: [370.5], performed: [351, 340, 352] } },
+    { atOnce: 16, rates: { bare: [1_400], committed: [1_050], performed: [700] } },
   ],
 };
 
@@ -33,12 +33,25 @@ describe("the comparison", () => {
     const { latency, throughput, meetsGoal } = figuresOf(measured, goals);
     expect(latency).toEqual({
       bare: { p50: 10, p95: 11 },
+      committed: { p50: 11, p95: 22 },
       performed: { p50: 12, p95: 40 },
-      ratio: { p50: 1.2, p95: 40 / 11 },
+      ratio: { committed: { p50: 1.1, p95: 2 }, performed: { p50: 1.2, p95: 40 / 11 } },
     });
     expect(throughput).toEqual([
-      { atOnce: 4, bare: 390, performed: 351, ratio: 0.9 },
-      { atOnce: 16, bare: 1_400, performed: 700, ratio: 0.5 },
+      {
+        atOnce: 4,
+        bare: 390,
+        committed: 370.5,
+        performed: 351,
+        ratio: { committed: 0.95, performed: 0.9 },
+      },
+      {
+        atOnce: 16,
+        bare: 1_400,
+        committed: 1_050,
+        performed: 700,
+        ratio: { committed: 0.75, performed: 0.5 },
+      },
     ]);
     expect(meetsGoal).toBe(true);
   });
@@ -55,8 +68,9 @@ describe("the comparison", () => {
 
   test("says which figure is judged", () => {
     const lines = describeFigures(figuresOf(measured, goals)).split("\n");
-    expect(lines[1]).toContain("ratio 0.90 (goal ≥ 0.85)");
-    expect(lines[2]).toContain("ratio 0.50 (not judged)");
+    expect(lines[0]).toContain("ratio 1.10; performed 12.0 ms, ratio 1.20 (goal ≤ 1.2)");
+    expect(lines[2]).toContain("ratio 0.90 (goal ≥ 0.85)");
+    expect(lines[3]).toContain("ratio 0.50 (not judged)");
     expect(lines.at(-1)).toContain("meets its goals");
   });
 });
