@@ -109,6 +109,8 @@ Exit codes: 0 handed in, and what has ended was posted; 1 refused, or an invoice
       false,
     )
     .option("--serial", "one run at a time; then the times to recover are measured too", false)
+    .option("--profile <name>", "another profile of the scenario: obituary waits for no time-outs")
+    .option("--manifest-only", "find the windows and print their hash; play nothing", false)
     .option("--repeat <n>", "try each window so often (default: 1)")
     .option("--accept", "write the windows that were found as the scenario's manifest", false)
     .option("--json <file>", "also write the report as JSON")

@@ -17,8 +17,8 @@ import { invoiceApprovalLab } from "../../scenarios/invoice-approval/lab.js";
 const ratioGoal = 0.5;
 /** As many at once as a round holds at most, so that both sides keep the machine equally busy. */
 const flowsAtOnce = 26;
-/** How often every window is judged; undisturbed flows run before, between and after. */
-const turns = 3;
+/** Undisturbed flows run before, between and after. */
+const turnsByDefault = 2;
 const story = "automatic";
 /** Real time-outs first: theirs is the figure that counts. */
 const profiles = ["quick", "obituary"] as const;
@@ -50,12 +50,17 @@ export interface CrashBenchOptions {
   readonly stdout: { write(text: string): unknown };
   /** Prints the result as JSON in place of the lines. */
   readonly json: boolean;
+  /** Default: all. */
+  readonly profiles?: readonly string[];
+  /** How often every window is judged in each profile. Default: 2. */
+  readonly turns?: number;
 }
 
-export async function benchCrash({ stdout, json }: CrashBenchOptions): Promise<CrashBenchResult> {
+export async function benchCrash(options: CrashBenchOptions): Promise<CrashBenchResult> {
+  const { stdout, json, turns = turnsByDefault } = options;
   const results: ProfileResult[] = [];
-  for (const profile of profiles) {
-    const result = await benchProfile(profile);
+  for (const profile of options.profiles ?? profiles) {
+    const result = await benchProfile(profile, turns);
     if (!json) stdout.write(describe(result));
     results.push(result);
   }
@@ -64,7 +69,7 @@ export async function benchCrash({ stdout, json }: CrashBenchOptions): Promise<C
   return all;
 }
 
-async function benchProfile(name: string): Promise<ProfileResult> {
+async function benchProfile(name: string, turns: number): Promise<ProfileResult> {
   const run = await openRun({ name: "bench" });
   try {
     const lab = await openLab(invoiceApprovalLab, run, chosenProfile(invoiceApprovalLab, name));

@@ -6,6 +6,7 @@ import { runCrashLab, type LabResult } from "../../crash-lab/run/run-crash-lab.j
 import { verbNames, type Verb } from "../../crash-lab/verbs/verb.js";
 import {
   formatManifest,
+  manifestHash,
   parseManifest,
   type Drift,
   type Manifest,
@@ -35,6 +36,10 @@ export interface CrashOptions {
   readonly accept: boolean;
   /** One run a round. */
   readonly serial: boolean;
+  /** Find the windows and print their hash; play no fault. */
+  readonly manifestOnly?: boolean;
+  /** Whose time-outs the runs have; the scenario's own by default. */
+  readonly profile?: string;
   /** How often each window is tried, as it was typed. */
   readonly repeat?: string;
   readonly json?: string;
@@ -62,16 +67,21 @@ export async function crash(options: CrashOptions): Promise<number> {
     verbs,
     repeat,
     ...(options.story ? { stories: options.story } : {}),
-    ...(options.window ? { windows: options.window } : {}),
+    ...(options.manifestOnly ? { windows: [] } : options.window ? { windows: options.window } : {}),
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
     ...(committed ? { manifest: committed } : {}),
     ...(options.serial ? { roundSizeMax: 1 } : {}),
     ...(options.evidence === undefined && options.html === undefined ? {} : { evidence: "all" as const }),
     progress: progressTo(options.stderr),
   });
+  if (options.accept) await writeFile(manifestFile, formatManifest(result.manifest));
+  if (options.manifestOnly) {
+    stdout.write(`${manifestHash(result.manifest)}\n`);
+    return reportDrift(result.drift, scenario, stdout) ? 1 : 0;
+  }
   options.stderr.write(`${phasesLine(result.phases)}\n`);
   await writeReports(result, options);
   stdout.write(reporters.console(result.report));
-  if (options.accept) await writeFile(manifestFile, formatManifest(result.manifest));
   const drifted = reportDrift(result.drift, scenario, stdout);
   const code = exitCodeOfReport(result.report);
   return code === 0 && drifted ? 1 : code;

@@ -29,6 +29,7 @@ export async function replayCase(options: ReplayOptions): Promise<number> {
     : findLab(options.lab, false));
   const result = await runCrashLab(lab, {
     version: options.version,
+    profile: schedule.profile,
     verbs: [fault.verb],
     windows: [fault.window],
     repeat: repeats(options.repeat),

@@ -78,17 +78,22 @@ export class Instance {
     if (owners.size === 0) void this.process.kill("SIGKILL");
     const exit = await within(deathMsMax, this.process.exited, undefined);
     this.#breakUpstream();
-    const disconnected = Promise.all(this.taps.map((tap) => tap.whenDisconnected())).then(() => true);
-    const broken = await within(deathMsMax, disconnected, false);
-    // A statement that had been passed on may still be working; what it commits must not come after the next reads.
-    const ended = await within(deathMsMax, this.backends.gone([...this.record.backendPids]), false);
+    // Of a process that lives on nothing breaks, so there is nothing to wait for.
+    const broken = exit !== undefined && (await this.#connectionsBroke());
     this.record.state = "dead";
     return held.map((seen) => {
       const pid = ownerOf(seen) ?? this.process.pid;
       // A wrapper's end says nothing about how its child ended, so only the started process itself counts as reaped.
       const signal = ownerOf(seen) === this.process.pid ? (exit?.signal ?? null) : null;
-      return { pid, signal, connectionsBroken: broken && ended };
+      return { pid, signal, connectionsBroken: broken };
     });
+  }
+
+  async #connectionsBroke(): Promise<boolean> {
+    const disconnected = Promise.all(this.taps.map((tap) => tap.whenDisconnected())).then(() => true);
+    if (!(await within(deathMsMax, disconnected, false))) return false;
+    // A statement that had been passed on may still be working; what it commits must not come after the next reads.
+    return within(deathMsMax, this.backends.gone([...this.record.backendPids]), false);
   }
 
   async stop(): Promise<void> {

@@ -44,6 +44,11 @@ describe("seen before anything is started", () => {
       () => ["invoice-approval", "--verb", "hug"],
       /^--verb hug: allowed are kill, drop-answer/,
     ],
+    [
+      "an unknown profile",
+      () => ["invoice-approval", "--profile", "slow"],
+      /^invoice-approval has no profile "slow"; it has quick, obituary/,
+    ],
     ["a number that is none", () => ["invoice-approval", "--repeat", "x"], /^--repeat x: allowed is a whole/],
     ["a file that isn't there", () => ["./no/such.lab.js"], /^\.\/no\/such\.lab\.js: ENOENT/],
     ["a file without a lab", (at) => [join(at, "no.lab.mjs")], /it lacks folder, environment, peers/],
@@ -77,6 +82,7 @@ function called([scenario, option, value]: readonly string[]): Promise<number> {
     "--story": "story",
     "--verb": "verb",
     "--repeat": "repeat",
+    "--profile": "profile",
   } as const;
   const name = options[option as keyof typeof options];
   return crash({
@@ -85,7 +91,7 @@ function called([scenario, option, value]: readonly string[]): Promise<number> {
     naive: false,
     accept: false,
     serial: false,
-    ...(name === undefined ? {} : { [name]: name === "repeat" ? value : [value] }),
+    ...(name === undefined ? {} : { [name]: name === "repeat" || name === "profile" ? value : [value] }),
     ...streams,
   });
 }

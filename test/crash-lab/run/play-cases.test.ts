@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { goldenRuns, type GoldenLab } from "../../../crash-lab/run/golden.js";
 import type { HeldRun, Target } from "../../../crash-lab/run/held-run.js";
 import { PhaseTimes } from "../../../crash-lab/run/phases.js";
-import { playCases, type JudgedCase } from "../../../crash-lab/run/play-cases.js";
+import { lanesFor, playCases, type JudgedCase } from "../../../crash-lab/run/play-cases.js";
 import type { RoundLab } from "../../../crash-lab/run/round.js";
 import { RoundSize } from "../../../crash-lab/run/round-size.js";
 import type { Found } from "../../../crash-lab/run/ending.js";
+import type { DeliveredTask } from "../../../crash-lab/taps/event.js";
 import { eventOf } from "./fake-events.js";
 
 const window = (label: string, side = "after") => `automatic/worker/accounting/${label}/1/${side}`;
@@ -24,6 +25,9 @@ function fakeLab(options: {
   passes: (run: HeldRun) => readonly string[];
   found?: (run: HeldRun) => Found;
   signal?: NodeJS.Signals | null;
+  /** What the run's end waits for. */
+  ends?: () => Promise<void>;
+  reportDead?: RoundLab["reportDead"];
 }) {
   let tokens = 0;
   const rounds: number[] = [];
@@ -43,7 +47,10 @@ function fakeLab(options: {
       return [];
     },
     closed: async () => undefined,
-    ending: async () => ({ standing: { state: "closed" }, told: [] }),
+    ending: async () => {
+      await options.ends?.();
+      return { standing: { state: "closed" }, told: [] };
+    },
     travelMsMax: 10_000,
     facts: async (run) => options.found?.(run) ?? undisturbed,
     phases: new PhaseTimes(),
@@ -59,17 +66,18 @@ function fakeLab(options: {
       },
     }),
     replace: async () => undefined,
+    ...(options.reportDead ? { reportDead: options.reportDead } : {}),
   };
   return { lab, rounds, openRuns: () => open };
 }
 
 async function play(
-  lab: RoundLab,
+  lab: RoundLab | readonly RoundLab[],
   targets: readonly Target[],
   expectations: Parameters<typeof playCases>[2]["expectations"] = [],
 ) {
   const shown: JudgedCase[] = [];
-  const judged = await playCases([lab], targets, {
+  const judged = await playCases("newToken" in lab ? [lab] : lab, targets, {
     story: "automatic",
     golden: undisturbed,
     expectations,
@@ -91,6 +99,44 @@ test("many windows share one kill", async () => {
   });
   expect(rounds).toEqual([3]);
   expect(openRuns()).toBe(0);
+});
+
+test("rounds of two lanes overlap, and give the verdicts of one", async () => {
+  const labels = Array.from({ length: 12 }, (_, at) => `w${at}`);
+  const targets = labels.map((label) => kill(label));
+  const found = (run: HeldRun): Found =>
+    run.target!.window === window("w5")
+      ? { ...undisturbed, effects: [...undisturbed.effects, ...undisturbed.effects] }
+      : undisturbed;
+  const alone = await play(fakeLab({ passes: () => labels, found }).lab, targets);
+  expect(alone[window("w5")]).toBe("duplicated");
+
+  // Neither lane's runs end before the runs of both have been killed, so one after the other would never end.
+  let killed = 0;
+  let bothKilled!: () => void;
+  const both = new Promise<void>((resolve) => (bothKilled = resolve));
+  const lanes = [1, 2].map(() => {
+    const lane = fakeLab({ passes: () => labels, found, ends: () => both });
+    const replace = async (): Promise<void> => {
+      killed += 1;
+      if (killed === 2) bothKilled();
+    };
+    return { ...lane, lab: { ...lane.lab, replace } };
+  });
+  expect(
+    await play(
+      lanes.map(({ lab }) => lab),
+      targets,
+    ),
+  ).toEqual(alone);
+  expect(lanes.map(({ rounds }) => rounds)).toEqual([[6], [6]]);
+});
+
+test("a few cases are not worth a second lane", () => {
+  expect(lanesFor(3, 2)).toBe(1);
+  expect(lanesFor(11, 4)).toBe(1);
+  expect(lanesFor(12, 4)).toBe(2);
+  expect(lanesFor(40, 2)).toBe(2);
 });
 
 test("a window that no run comes to is unreached, and the others are judged all the same", async () => {
@@ -136,6 +182,50 @@ test("a window missed once is reached in a later round", async () => {
   });
   expect(await play(lab, [kill("a"), kill("b")])).toEqual({ [window("a")]: "once", [window("b")]: "once" });
   expect(rounds).toEqual([1, 1]);
+});
+
+test("what died with the victim is reported, where the profile wants that", async () => {
+  const reported: DeliveredTask[] = [];
+  const { lab } = fakeLab({
+    passes: () => ["a"],
+    reportDead: async (tasks) => void reported.push(...tasks),
+  });
+  const start = lab.start.bind(lab);
+  lab.start = async (run) => {
+    run.decide(
+      eventOf({
+        label: "PollActivityTaskQueue",
+        side: "after",
+        noWindow: "query",
+        details: {
+          kind: "temporal",
+          connection: { generation: 1, clientPort: 1 },
+          call: "PollActivityTaskQueue",
+          workflowId: "invoice",
+          workflowType: "processInvoice",
+          commands: [],
+          task: null,
+          delivered: [task],
+        },
+      }),
+      "worker#1",
+    );
+    return start(run);
+  };
+  const task: DeliveredTask = {
+    kind: "activity-task",
+    taskToken: "dG9rZW4=",
+    workflowId: "invoice",
+    runId: "r",
+    workflowType: "processInvoice",
+    activityType: "postInvoice",
+    activityId: "3",
+    attempt: 1,
+    identity: "worker@41",
+    eager: false,
+  };
+  expect(await play(lab, [kill("a")])).toEqual({ [window("a")]: "once" });
+  expect(reported).toEqual([task]);
 });
 
 test("a kill that was none is vacuous", async () => {
