@@ -1,9 +1,10 @@
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { putPayload } from "../../../adapters/ledger/payloads/put-payload.js";
 import { openTicket, type TicketOpening } from "../../../adapters/ledger/tickets/open-ticket.js";
 import { readTicket } from "../../../adapters/ledger/tickets/read-ticket.js";
 import { shiftLedgerClock } from "../../support/database.js";
-import { answerOf, apiRig, as, problem } from "./api-rig.js";
+import { answerOf, apiRig, as, problem, type Answer } from "./api-rig.js";
 
 const rig = apiRig();
 const fingerprint = "a".repeat(64);
@@ -35,6 +36,16 @@ async function review(change: Partial<TicketOpening> = {}): Promise<string> {
   return ticketId;
 }
 
+/** The ledger's clock stands there until it is shifted anew. */
+async function stopLedgerClock(at: Date): Promise<void> {
+  await sql
+    .raw(
+      `create or replace function ledger_now() returns timestamptz language sql volatile
+       as $$ select timestamptz '${at.toISOString()}' $$`,
+    )
+    .execute(rig.database.ledger);
+}
+
 const decision = (decisionId: string, change: object = {}) => ({
   decisionId,
   decision: "approve",
@@ -45,6 +56,26 @@ const decision = (decisionId: string, change: object = {}) => ({
 
 async function stateOf(reviewId: string) {
   return (await readTicket(rig.database.ledger, reviewId))?.state;
+}
+
+/** Holds the ticket's row until all of them wait for it, so that none has a start over the others. */
+async function releasedTogether(
+  reviewId: string,
+  count: number,
+  act: () => Promise<Answer>[],
+): Promise<Answer[]> {
+  let acting: Promise<Answer>[] = [];
+  await rig.database.ledger.transaction().execute(async (holder) => {
+    await sql`select 1 from tickets where ticket_id = ${reviewId} for update`.execute(holder);
+    acting = act();
+    for (let waiting = 0; waiting < count;) {
+      const { rows } = await sql<{ waiting: number }>`
+        select count(*) as waiting from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`.execute(rig.database.ledger);
+      waiting = rows[0]!.waiting;
+    }
+  });
+  return Promise.all(acting);
 }
 
 async function hints(reviewId: string): Promise<number> {
@@ -154,14 +185,37 @@ test("a double click gets the first answer, also after others have ended the rev
   expect(await hints(id)).toBe(1);
 });
 
-test("two approvers at once: both count, one of them ends it", async () => {
+test("two approvers released together: both count, one of them ends it", async () => {
   const id = await review({ approvalsNeeded: 2 });
-  const answers = await Promise.all([
+  const answers = await releasedTogether(id, 2, () => [
     rig.decide("ann", id, decision("a")),
     rig.decide("bob", id, decision("b")),
   ]);
   expect(answers.map(({ body }) => body["answer"]).sort()).toEqual(["counted", "decided"]);
   expect([await stateOf(id), await hints(id)]).toEqual(["approved", 1]);
+});
+
+test("one person released twice together, under two ids: one counts", async () => {
+  const id = await review({ approvalsNeeded: 2 });
+  const answers = await releasedTogether(id, 2, () => [
+    rig.decide("ann", id, decision("a")),
+    rig.decide("ann", id, decision("b")),
+  ]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(answers.find(({ status }) => status === 409)).toMatchObject(problem("AlreadyDecided", 409));
+  expect([await stateOf(id), await hints(id)]).toEqual(["open", 0]);
+});
+
+test("approval and rejection released together: one decides, the other is told how it ended", async () => {
+  const id = await review();
+  const answers = await releasedTogether(id, 2, () => [
+    rig.decide("ann", id, decision("a")),
+    rig.decide("bob", id, decision("b", { decision: "reject" })),
+  ]);
+  const state = await stateOf(id);
+  expect(answers.find(({ status }) => status === 200)?.body).toEqual({ answer: "decided", state });
+  expect(answers.find(({ status }) => status === 409)).toMatchObject(problem("ReviewClosed", 409, { state }));
+  expect(await hints(id)).toBe(1);
 });
 
 test("a refused decision keeps its first answer", async () => {
@@ -257,6 +311,25 @@ describe("a decision that doesn't count", () => {
     );
     expect([await stateOf(id), await hints(id)]).toEqual(["rejected", 1]);
   });
+});
+
+test("a millisecond before the deadline a decision counts, and at the deadline it is expired", async () => {
+  const deadlineAt = new Date("2030-01-01T12:00:00.000Z");
+  const [before, at] = [await review({ deadlineAt }), await review({ deadlineAt })];
+  try {
+    await stopLedgerClock(new Date(deadlineAt.getTime() - 1));
+    expect((await rig.decide("ann", before, decision("d"))).body).toEqual({
+      answer: "decided",
+      state: "approved",
+    });
+    await stopLedgerClock(deadlineAt);
+    expect(await rig.decide("ann", at, decision("d"))).toMatchObject(problem("ReviewExpired", 409));
+    // What was decided in time keeps its answer.
+    expect((await rig.decide("ann", before, decision("d"))).status).toBe(200);
+    expect([await stateOf(before), await stateOf(at)]).toEqual(["approved", "expired"]);
+  } finally {
+    await shiftLedgerClock(rig.database.ledger, 0);
+  }
 });
 
 test("after the deadline by the ledger's clock the answer is expired, and the workflow is told once", async () => {
