@@ -119,6 +119,8 @@ class OwnServer implements TemporalServer {
     this.#process = await this.run.spawn({
       name: `temporal-${this.options.name}`,
       command: [this.resolved.path, ...this.#arguments()],
+      // It notes at home when it last looked for a newer version; that is to go with the run.
+      env: { HOME: this.run.folder, XDG_CONFIG_HOME: this.run.folder },
       ready: { probe: () => isServing(this.address, this.namespace) },
       readyTimeoutMs: readyMsMax,
     } satisfies ProcessSpec);

@@ -5,6 +5,7 @@
 //   node scripts/check-fresh-clone.mjs --user games     as another account (only root can do that)
 //   node scripts/check-fresh-clone.mjs --kill main      SIGKILL to the demo's main process half-way, then once more
 //   node scripts/check-fresh-clone.mjs --kill npm       the same with npm
+//   node scripts/check-fresh-clone.mjs --kill build     SIGKILL to npm while the project is being compiled
 //   node scripts/check-fresh-clone.mjs --kill test      SIGKILL to the npm of `npm test` while its servers run
 //   node scripts/check-fresh-clone.mjs --twice          two clones at once
 import { execFileSync, spawn } from "node:child_process";
@@ -29,8 +30,8 @@ const { values } = parseArgs({
     twice: { type: "boolean", default: false },
   },
 });
-if (values.kill !== undefined && !["main", "npm", "test"].includes(values.kill))
-  throw new Error(`--kill ${values.kill}: allowed are main, npm, test`);
+if (values.kill !== undefined && !["main", "npm", "build", "test"].includes(values.kill))
+  throw new Error(`--kill ${values.kill}: allowed are main, npm, build, test`);
 
 /** Everything of a killed run must be gone this soon. */
 const goneWithinMs = 10_000;
@@ -100,13 +101,20 @@ function requireNothingLeft(folder) {
   const processes = processesOf(folder);
   if (processes.length > 0) throw new Error(`still running: ${processes.join(", ")}`);
   const runs = join(folder, "killproof", ".killproof");
-  const left = [...readdirSync(join(folder, "tmp")).map((name) => `tmp/${name}`), ...listOf(runs)];
+  const left = [
+    ...readdirSync(join(folder, "tmp")).map((name) => `tmp/${name}`),
+    // npm's own folder and pip's are theirs to keep; the project writes nothing at home.
+    ...readdirSync(join(folder, "home"), { recursive: true }).map((name) => `home/${name}`),
+    ...listOf(runs),
+  ];
   const git = execFileSync("git", ["-c", "safe.directory=*", "status", "--short"], {
     cwd: join(folder, "killproof"),
     encoding: "utf8",
   });
   // Node's compile cache and npm's folder are not ours, nor the one that vitest names by 21 random characters.
-  const ours = left.filter((name) => !/node-compile-cache|^tmp\/npm-|^tmp\/[\w-]{21}$/.test(name));
+  const ours = left.filter(
+    (name) => !/node-compile-cache|^tmp\/npm-|^tmp\/[\w-]{21}$|^home\/\.npm\b|^home\/\.rustup\b/.test(name),
+  );
   if (ours.length > 0 || git !== "") throw new Error(`left behind: ${[...ours, git].join(" ")}`);
 }
 
@@ -130,6 +138,11 @@ async function undisturbed(folder) {
   requireNothingLeft(folder);
 }
 
+async function whenCompiling(folder) {
+  const compiler = join(folder, "killproof", "node_modules", "typescript");
+  while (processesOf(compiler).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 async function killed(folder) {
   let main;
   let killedAt;
@@ -141,6 +154,13 @@ async function killed(folder) {
     await start(folder, ["npm", "test"], (line, npm) => {
       // The first test that passed with a database has its servers running.
       if (killedAt === undefined && /✓.*postgres/.test(line)) kill(npm.pid);
+    });
+  } else if (values.kill === "build") {
+    rmSync(join(folder, "killproof", "dist"), { recursive: true });
+    await start(folder, demo, (line, npm) => {
+      // npm's own line about the script; its shell starts at that moment, and the compiler takes seconds.
+      if (killedAt !== undefined || !line.includes("start.mjs")) return;
+      whenCompiling(folder).then(() => kill(npm.pid));
     });
   } else {
     await start(folder, demo, (line, npm) => {

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { whenLauncherEnds } from "./launcher.mjs";
 
 const scratch = mkdtempSync(join(tmpdir(), "killproof-test-"));
 const vitestJson = join(scratch, "vitest.json");
@@ -22,11 +23,14 @@ const checks = [
 ];
 
 let current;
+let stopped = false;
 const stop = (signal) => {
+  stopped = true;
   if (current) current.kill(signal);
 };
 process.on("SIGINT", () => stop("SIGINT"));
 process.on("SIGTERM", () => stop("SIGTERM"));
+whenLauncherEnds(() => stop("SIGTERM"));
 
 const run = (command) =>
   new Promise((resolve) => {
@@ -50,6 +54,7 @@ for (const check of checks) {
     failed += 1;
     failures.push(check);
   }
+  if (stopped) break;
   // Every later check reads what the compiler made.
   if (check.name === "types" && code !== 0) break;
 }

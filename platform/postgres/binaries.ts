@@ -93,6 +93,9 @@ function readPackage(folder: string): { folder: string; version: string } {
   return { folder, version };
 }
 
+/** initdb starts the server through a shell, within double quotes; what a shell still reads there would be run. */
+const shellReads = /[$`\\"]/;
+
 /** A string is the reason why they can't be run. */
 async function tryBinaries(
   account: Account | undefined,
@@ -101,6 +104,7 @@ async function tryBinaries(
 ): Promise<PostgresBinaries | string> {
   const initdb = join(folder, "bin", "initdb");
   const postgres = join(folder, "bin", "postgres");
+  if (shellReads.test(initdb)) return "initdb can't run from a path with $, `, \\ or \"";
   for (const program of [initdb, postgres]) {
     const result = await canRun(account, [program, "--version"]);
     if (!result.ok) return result.reason;

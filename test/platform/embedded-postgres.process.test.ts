@@ -149,6 +149,21 @@ test.runIf(isRoot)(
   },
 );
 
+test("below a path that a shell would read otherwise, Postgres runs from a copy", async () => {
+  const packageFolder = unlinkedPackage(mkdtempSync(join(folder, "a $x `b` ")));
+  const cache = mkdtempSync(join(tmpdir(), "killproof-cache-"));
+  try {
+    chmodSync(cache, 0o755);
+    const { folder: used } = await findBinaries(await unprivilegedAccount(), {
+      packageFolder,
+      cacheFolders: [cache],
+    });
+    expect(dirname(used)).toBe(cache);
+  } finally {
+    rmSync(cache, { recursive: true });
+  }
+});
+
 test("when no place works, each is named with its reason", async () => {
   const packageFolder = join(folder, "package");
   mkdirSync(join(packageFolder, "native"), { recursive: true });
