@@ -6,10 +6,12 @@ import { openRun, type Run } from "../../../platform/index.js";
 import { invoiceKeyOf, startBatch } from "../../../scenarios/invoice-approval/stories/automatic.js";
 import {
   approvedBatch,
+  decide,
   oneApprover,
   reviewOf,
   seeReview,
 } from "../../../scenarios/invoice-approval/stories/approved.js";
+import { shiftLedgerClock } from "../../support/database.js";
 import { invoiceRig, patientPolicy } from "../../support/invoice-rig.js";
 import { reviewRig } from "../../support/review-rig.js";
 import { ask, spawnApi, spawnTappedApi, WindowKiller } from "./process-rig.js";
@@ -53,7 +55,7 @@ test("the decision and its hint are one: what was committed is posted without wa
     const survivor = await spawnApi(run, { ...spec, name: "survivor" });
     const seen = await seeReview({ baseUrl: survivor.url, apiKey }, reviewId, AbortSignal.timeout(60_000));
     const { revision, fingerprint } = seen;
-    const decide = (url: string) =>
+    const decideAt = (url: string) =>
       ask(`${url}/api/reviews/${encodeURIComponent(reviewId)}/decisions`, apiKey, {
         method: "POST",
         body: JSON.stringify({ decisionId: `d-${token}`, decision: "approve", revision, fingerprint }),
@@ -65,7 +67,7 @@ test("the decision and its hint are one: what was committed is posted without wa
       );
       const api = await spawnTappedApi(run, { ...spec, name }, killer.decide);
       killer.watch(api.process);
-      const told = await decide(api.url);
+      const told = await decideAt(api.url);
       expect(killer.windows.at(-1), JSON.stringify([told, killer.windows])).toMatch(
         new RegExp(`^postgres .*commit ${side}$`),
       );
@@ -83,13 +85,38 @@ test("the decision and its hint are one: what was committed is posted without wa
 
     expect(await decideAndDie("after-commit", "after")).toBeNull();
     expect(await hints()).toBe(1);
-    const first = await decide(survivor.url);
+    const first = await decideAt(survivor.url);
     expect(first).toEqual({ status: 200, body: { answer: "decided", state: "approved" } });
-    expect(await decide(survivor.url)).toEqual(first);
+    expect(await decideAt(survivor.url)).toEqual(first);
     expect(await hints()).toBe(1);
 
     return reviews.withRelay(() => started.result());
   });
   expect(result.outcomes).toMatchObject([{ outcome: "posted" }]);
   expect(await rig.world.journal.postingsOf(invoiceKeyOf(token, oneApprover))).toHaveLength(1);
+});
+
+test("just after the deadline by the ledger's clock: expired is the answer and the end, long before the timer fires", async () => {
+  const token = rig.world.newRun();
+  await rig.putDocuments(token, [oneApprover]);
+  const policy = { ...patientPolicy.workflow, review: { deadlineMs } };
+  const batch = approvedBatch(token, { ...patientPolicy, workflow: policy }, [oneApprover]);
+  const { ann } = await reviews.openApi(token);
+  const result = await reviews.withRelay(() =>
+    rig.withWorker({}, async (taskQueue) => {
+      const started = await startBatch(rig.client, taskQueue, batch);
+      const seen = await seeReview(ann, reviewOf(token, oneApprover), AbortSignal.timeout(60_000));
+      await shiftLedgerClock(rig.database.ledger, deadlineMs);
+      try {
+        const late = { status: 409, body: { type: "urn:problem-type:killproof:ReviewExpired" } };
+        expect(await decide(ann, seen, "late", "approve")).toMatchObject(late);
+        expect(await decide(ann, seen, "late", "approve")).toMatchObject(late);
+        return await started.result();
+      } finally {
+        await shiftLedgerClock(rig.database.ledger, 0);
+      }
+    }),
+  );
+  expect(result.outcomes).toMatchObject([{ outcome: "expired" }]);
+  expect(await rig.world.journal.postingsOf(invoiceKeyOf(token, oneApprover))).toEqual([]);
 });

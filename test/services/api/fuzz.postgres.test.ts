@@ -126,6 +126,33 @@ test.each(posts)(
   },
 );
 
+test("any query of the list is a page or one problem", async () => {
+  const anything = fc.string({ unit: "binary" });
+  const page = fc.record(
+    {
+      limit: fc.oneof(fc.integer().map(String), anything),
+      after: fc.oneof(fc.constant(reviewId), anything),
+      other: anything,
+    },
+    { requiredKeys: [] },
+  );
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(page, async (query) => {
+      const text = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+      const { statusCode } = await rig.app.inject({
+        url: `/api/reviews?${text.join("&")}`,
+        headers: as("ann"),
+      });
+      seen.add(statusCode);
+      expect([200, 400, 403, 404], text.join("&")).toContain(statusCode);
+    }),
+    { numRuns: runs },
+  );
+  expect(seen).toContain(200);
+  expect(seen).toContain(400);
+});
+
 test("any id in a path is answered below 500", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary", minLength: 1 }), async (id) => {
