@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
 import type { CrashOptions } from "./crash/crash.js";
+import type { AnswerFlags } from "./ops/options.js";
 import type { SubmitFlags } from "./submit/options.js";
 import { messageOf, packageRoot, UserFacingError } from "../platform/index.js";
 
@@ -78,6 +79,43 @@ Exit codes: 0 handed in, and what has ended was posted; 1 refused, or an invoice
       const { submit } = await import("./submit/submit.js");
       const { stdout, stderr, env } = process;
       exitWith(await submit({ ...options, folder, environment: env, stdout, stderr }));
+    });
+
+  const ops = killproof
+    .command("ops")
+    .description("What waits for a person, and the answers to it. Needs LEDGER_URL.")
+    .addHelpText("after", "\nExit codes: 0 done; 1 refused; 2 could not be done.");
+  ops
+    .command("list")
+    .description("Open questions, and what waits longer than it should.")
+    .option("--json", "for machines")
+    .action(async (options: { json?: boolean }) => {
+      const { opsList } = await import("./ops/ops.js");
+      exitWith(await opsList({ ...options, environment: process.env, stdout: process.stdout }));
+    });
+  ops
+    .command("show")
+    .description("One of them, with its evidence, its history and what each answer does.")
+    .argument("<id>", "as the list shows it")
+    .option("--json", "for machines")
+    .action(async (id: string, options: { json?: boolean }) => {
+      const { opsShow } = await import("./ops/ops.js");
+      exitWith(await opsShow({ ...options, id, environment: process.env, stdout: process.stdout }));
+    });
+  ops
+    .command("answer")
+    .description("Answer a question. The same answer sent again under the same --id changes nothing.")
+    .argument("<question>", "its number in the list")
+    .option("--adopt <ref>", "it is there, under this reference")
+    .option("--absent", "it isn't there and can't come any more")
+    .option("--redrive", "the reason has gone: try again by the same rules")
+    .option("--by <who>", "who answers")
+    .option("--id <answer>", "an id of your own for this answer")
+    .option("--json", "for machines")
+    .action(async (question: string, options: AnswerFlags & { json?: boolean }) => {
+      const { opsAnswer } = await import("./ops/ops.js");
+      const { stdout, env: environment } = process;
+      exitWith(await opsAnswer({ ...options, question, environment, stdout }));
     });
 
   killproof

@@ -103,6 +103,16 @@ export const failures = {
     httpStatus: 501,
     meaning: "The invoice needs a person's review and this deployment has none; nothing was posted.",
   },
+  ReviewWithdrawn: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The review was withdrawn when its process was cancelled or ended; nothing was posted.",
+  },
+  InvoiceNotBegun: {
+    retryable: false,
+    httpStatus: 409,
+    meaning: "The batch ended before the invoice's process began; nothing was done for the invoice.",
+  },
   StepGaveUp: {
     retryable: false,
     httpStatus: 503,

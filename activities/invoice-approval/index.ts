@@ -16,7 +16,7 @@ export interface InvoiceDependencies
 export type InvoiceActivities = ReturnType<typeof createInvoiceActivities>;
 
 export function createInvoiceActivities(dependencies: InvoiceDependencies) {
-  const { register, recovery, hints, requests } = dependencies;
+  const { register, recovery, hints, requests, reviews } = dependencies;
   return {
     extractInvoice: createExtractInvoice(dependencies),
     validateInvoice: createValidateInvoice(dependencies),
@@ -31,6 +31,15 @@ export function createInvoiceActivities(dependencies: InvoiceDependencies) {
      */
     async releaseInvoice(processingId: string): Promise<void> {
       await register.release(processingId);
+    },
+
+    /**
+     * Withdraws a review that the process doesn't wait for any more, so that nobody decides in vain.
+     *
+     * Crash before or after: one transaction under the review's lock; repeating it finds the end that is there.
+     */
+    async withdrawReview(reviewId: string): Promise<void> {
+      await reviews.withdraw(reviewId);
     },
 
     /**

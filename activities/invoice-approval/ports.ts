@@ -1,6 +1,6 @@
 /** What this case needs from outside beside `activities/ports.ts`. */
 import type { KnownSupplier } from "./assessment.js";
-import type { BatchProgress, IgnoredHint, ReviewRequest } from "./steps.js";
+import type { BatchProgress, IgnoredHint, ProcessStart, ReviewRequest } from "./steps.js";
 
 export interface SupplierDirectory {
   find(vatId: string): Promise<KnownSupplier | undefined>;
@@ -48,6 +48,8 @@ export type RecoveryEntry = {
   readonly subject: string;
   readonly reason: string;
   readonly detail: string;
+  /** How the process is started again, should a person decide so. */
+  readonly restart?: ProcessStart;
 };
 
 /** Where people decide. The desk alone judges who decided in time. */
@@ -56,6 +58,8 @@ export interface ReviewDesk {
   open(review: ReviewRequest & { readonly fingerprint: string }): Promise<ReviewOpening>;
   /** Ends an open review whose deadline has passed; final states stay. */
   resolve(reviewId: string): Promise<ReviewStanding>;
+  /** Ends an open review that nobody waits for any more; one that isn't there, or has ended, stays as it is. */
+  withdraw(reviewId: string): Promise<void>;
 }
 
 export type ReviewOpening =

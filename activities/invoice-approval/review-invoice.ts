@@ -57,8 +57,8 @@ export function createOpenReview({ payloads, reviews }: ReviewDependencies) {
  *
  * Crash before, during or after: the review's end is one compare-and-set in the ledger, and asking again gives it again.
  *
- * @throws ApplicationFailure `PayloadMismatch` when another content was approved, `UnrecognisedResult` for a review
- *   that isn't there or an end that isn't known
+ * @throws ApplicationFailure `PayloadMismatch` when another content was approved, `ReviewWithdrawn` when an
+ *   earlier run gave the review up, `UnrecognisedResult` for a review that isn't there or an end that isn't known
  */
 export function createResolveReview({ reviews }: ReviewDependencies) {
   return async function resolveReview(request: ReviewRequest): Promise<ReviewEnd> {
@@ -80,6 +80,8 @@ export function createResolveReview({ reviews }: ReviewDependencies) {
         return { state, by: votes.find(({ decision }) => decision === "reject")?.voter ?? "unknown" };
       case "expired":
         return { state };
+      case "withdrawn":
+        throw failure("ReviewWithdrawn", `${request.reviewId} was withdrawn; hand the invoice in again`);
       default:
         throw failure("UnrecognisedResult", `${request.reviewId} ended as ${JSON.stringify(state)}`);
     }

@@ -59,6 +59,16 @@ export type IgnoredHint = {
   readonly content: string;
 };
 
+/** What starts a process under the id that it had before. */
+export type ProcessStart = {
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly taskQueue: string;
+  readonly args: readonly JsonValue[];
+  readonly workflowTaskTimeoutMs: number;
+  readonly searchAttributes: Readonly<Record<string, string>>;
+};
+
 export type BatchProgress = {
   readonly requestId: string;
   readonly state: "running" | "completed";

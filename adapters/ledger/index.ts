@@ -56,3 +56,14 @@ export { readVote, type StoredVote } from "./tickets/read-vote.js";
 export { resolveTicket, type ResolveResult, type TicketEnd } from "./tickets/resolve-ticket.js";
 export type { Decision, TicketState, TicketTable } from "./tickets/tables.js";
 export { vote, type VoteResult } from "./tickets/vote.js";
+export { withdrawTicket, type WithdrawResult } from "./tickets/withdraw-ticket.js";
+
+export {
+  answerRecovery,
+  operationHintSignal,
+  type RecoveryAnswer,
+  type RecoveryAnswerResult,
+} from "./recovery/answer-recovery.js";
+export { listQuestions, type OpenQuestion } from "./recovery/list-questions.js";
+export { listWaiting, type Waiting } from "./recovery/list-waiting.js";
+export { possibleAnswers, type OperatorAnswer, type PossibleAnswers } from "./recovery/possible-answers.js";

@@ -311,7 +311,7 @@ create table tickets (
   constraint tickets_payload_digest_fkey FOREIGN KEY (payload_digest) REFERENCES payloads(digest),
   constraint tickets_pkey PRIMARY KEY (ticket_id),
   constraint tickets_revision_check CHECK ((revision > 0)),
-  constraint tickets_state_check CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text])))
+  constraint tickets_state_check CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'withdrawn'::text])))
 );
 CREATE INDEX tickets_open ON public.tickets USING btree (tenant, deadline_at) WHERE (state = 'open'::text);
 CREATE TRIGGER tickets_are_not_truncated BEFORE TRUNCATE ON public.tickets FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();

@@ -41,12 +41,13 @@ export function createWorkflowSender({
 async function send(client: Client, { message }: Claimed<WorkflowMessageKind>): Promise<Delivery> {
   switch (message.kind) {
     case "start": {
-      const { workflowTaskTimeoutMs } = message;
       const handle = await client.workflow.start(message.workflowType, {
         ...startOptions(message),
-        ...(workflowTaskTimeoutMs === undefined ? {} : { workflowTaskTimeout: workflowTaskTimeoutMs }),
         // The default would run a finished process again when its start is sent a second time.
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowIdReusePolicy:
+          message.again === true
+            ? WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
+            : WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       });
       return { delivery: "sent", outcome: { runId: handle.firstExecutionRunId } };
@@ -68,7 +69,7 @@ async function send(client: Client, { message }: Claimed<WorkflowMessageKind>): 
 function startOptions(
   message: Extract<Claimed<WorkflowMessageKind>["message"], { kind: "start" | "signalWithStart" }>,
 ) {
-  const { workflowId, taskQueue, args, searchAttributes } = message;
+  const { workflowId, taskQueue, args, searchAttributes, workflowTaskTimeoutMs } = message;
   const pairs = Object.entries(searchAttributes ?? {}).map(([name, value]) => ({
     key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
     value,
@@ -77,6 +78,7 @@ function startOptions(
     workflowId,
     taskQueue,
     args: [...args],
+    ...(workflowTaskTimeoutMs === undefined ? {} : { workflowTaskTimeout: workflowTaskTimeoutMs }),
     ...(pairs.length === 0 ? {} : { typedSearchAttributes: new TypedSearchAttributes(pairs) }),
   };
 }

@@ -2,6 +2,7 @@
  * A worker process from its settings to its end. `main.ts` runs it with the activities of production; what else can
  * be run is decided by who calls it, never by a switch in here.
  */
+import { Client } from "@temporalio/client";
 import { DefaultLogger, Runtime, type LogEntry, type Worker } from "@temporalio/worker";
 import { pino, type Logger } from "pino";
 import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
@@ -10,6 +11,7 @@ import { openWorkerConnection } from "../../adapters/temporal/connection.js";
 import { createWorker } from "./create-worker.js";
 import { badSettingsExitCode, SettingsError } from "../settings.js";
 import { readSettings, type WorkerSettings } from "./settings.js";
+import { wireSweeps } from "./sweeps.js";
 
 /** Makes the activities; given everything that a process has one of. */
 export type Wiring = (settings: WorkerSettings, ledger: Ledger, workerIdentity: string) => Promise<object>;
@@ -55,11 +57,13 @@ async function serve(
       ...(settings.TEMPORAL_API_KEY === undefined ? {} : { apiKey: settings.TEMPORAL_API_KEY }),
     });
     try {
+      // Over the worker's own connection: what the sweep asks about is where the worker works.
+      const client = new Client({ connection, namespace: settings.TEMPORAL_NAMESPACE, identity });
       const worker = await createWorker({
         connection,
         namespace: settings.TEMPORAL_NAMESPACE,
         taskQueue: settings.TEMPORAL_TASK_QUEUE,
-        activities: await wire(settings, ledger, identity),
+        activities: { ...(await wire(settings, ledger, identity)), ...wireSweeps(ledger, client) },
         identity,
         profile: settings.WORKER_PROFILE,
         ...(settings.WORKFLOW_BUNDLE === undefined

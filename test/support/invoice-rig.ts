@@ -19,6 +19,7 @@ import {
 import { wireAccounting, wireActivities } from "../../services/worker/activities.js";
 import { createWorker } from "../../services/worker/create-worker.js";
 import { readSettings, type WorkerSettings } from "../../services/worker/settings.js";
+import { wireSweeps } from "../../services/worker/sweeps.js";
 import { ledgerDatabase, type TestDatabase } from "./database.js";
 import { workflowBundle } from "./workflow-bundle.js";
 import { startTestWorld, worldSecrets, type TestWorld } from "./world.js";
@@ -63,15 +64,20 @@ export const patientPolicy: InvoiceScenarioPolicy = {
 // Attempts that fail on purpose would fill the screen with warnings.
 Runtime.install({ logger: new DefaultLogger("ERROR") });
 
-/** Call once at the top of a test file. */
-export function invoiceRig(): InvoiceRig {
+export interface InvoiceRigOptions {
+  /** Of a server of the test file's own, asked for before its tests; default: the one that all files share. */
+  readonly temporalAddress?: () => string;
+}
+
+/** Call once at the top of a test file, after what starts a server of its own. */
+export function invoiceRig({ temporalAddress }: InvoiceRigOptions = {}): InvoiceRig {
   const database = ledgerDatabase();
   let client: Client;
   let connection: NativeConnection;
   let world: TestWorld;
 
   beforeAll(async () => {
-    const address = inject("temporalAddress");
+    const address = temporalAddress?.() ?? inject("temporalAddress");
     client = await openTemporalClient({ address, namespace, identity: `test@${process.pid}` });
     connection = await openWorkerConnection({ address, namespace });
     world = await startTestWorld();
@@ -107,7 +113,7 @@ export function invoiceRig(): InvoiceRig {
         namespace,
         taskQueue,
         identity,
-        activities: { ...real, ...options.exchange?.(real) },
+        activities: { ...real, ...wireSweeps(database.ledger, client), ...options.exchange?.(real) },
         profile: "quick",
         workflowBundle: await workflowBundle(),
         ...(options.maxCachedWorkflows === undefined

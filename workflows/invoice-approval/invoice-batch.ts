@@ -63,9 +63,11 @@ function processChild(batch: InvoiceBatch, invoice: InvoiceReference): Promise<I
     // An open one under the id is always refused. A closed one may come again, as a corrected revision; whether it
     // may post is decided by the register, which outlives Temporal's retention.
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    // An invoice goes on whatever becomes of its batch: ending it half-way could leave a posting nobody knows of.
+    // An invoice goes on when its batch is terminated: ending it half-way could leave a posting nobody knows of. What
+    // becomes of it then is looked up by the sweep, which ends the batch's request.
     parentClosePolicy: ParentClosePolicy.ABANDON,
-    cancellationType: ChildWorkflowCancellationType.ABANDON,
+    // A cancelled batch asks its invoices to stop and waits for them, so that its result says what they really did.
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     workflowTaskTimeout: policy.workflowTaskTimeoutMs,
     typedSearchAttributes: [
       { key: caseAttribute, value: invoiceCase },

@@ -19,6 +19,8 @@ export class InvoiceReview {
   readonly reviewId: string;
   /** Set by the hint, also before the review is open; cleared before the ledger is asked. */
   private hinted = false;
+  /** From the moment it is asked for: an opening whose answer was lost has opened it all the same. */
+  private asked = false;
 
   constructor(
     private readonly job: InvoiceJob,
@@ -35,6 +37,7 @@ export class InvoiceReview {
   /** Opens the review and waits for its end. */
   async decided(assessment: InvoiceAssessment, policy: ReviewPolicy): Promise<DecidedReview> {
     const request = this.requestFor(assessment, policy);
+    this.asked = true;
     const { deadlineAt } = await this.steps.openReview(request);
     upsertSearchAttributes([{ key: deadlineAttribute, value: new Date(deadlineAt) }]);
     let waitMs = Date.parse(deadlineAt) - Date.now();
@@ -44,11 +47,17 @@ export class InvoiceReview {
       this.hinted = false;
       const end = await this.steps.resolveReview(request);
       if (end.state !== "open") {
+        this.asked = false;
         upsertSearchAttributes([{ key: deadlineAttribute, value: null }]);
         return end;
       }
       waitMs = end.remainingMs;
     }
+  }
+
+  /** For a process that ends without the decision: nobody is to decide in vain. */
+  async withdraw(): Promise<void> {
+    if (this.asked) await this.steps.withdrawReview(this.reviewId);
   }
 
   private requestFor(assessment: InvoiceAssessment, { deadlineMs }: ReviewPolicy): ReviewRequest {

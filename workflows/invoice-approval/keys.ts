@@ -25,3 +25,8 @@ export function batchWorkflowId(batchId: string): string {
 export function postingKey(invoiceKey: string): string {
   return `invoice:${invoiceKey}:post`;
 }
+
+/** Who waits for an operation: the inverse of `postingKey`. `undefined` when it isn't an invoice's. */
+export function workflowOfOperation(operationKey: string): string | undefined {
+  return /^(invoice:[^:]+):post$/.exec(operationKey)?.[1];
+}

@@ -29,6 +29,7 @@ import {
   type OperationAnsweredHint,
   type TicketClosedHint,
 } from "./messages.js";
+import { restartOf } from "./restart.js";
 import { stepsUnder, type InvoiceSteps } from "./steps.js";
 
 export async function processInvoice(job: InvoiceJob): Promise<InvoiceOutcome> {
@@ -152,19 +153,31 @@ class InvoiceProcessing {
 
   /** Posts; where the outcome can't be known, waits for a person's answer and asks the journal again. */
   private async post(assessment: InvoiceAssessment): Promise<InvoiceOutcome> {
-    let pollMs = this.job.policy.parked.pollInitialMs;
     this.state = "posting";
+    const outcome = await this.postUnlessParked(assessment);
+    // Accounting has been asked, so a cancellation comes too late: what became of the posting has to be recorded.
+    return outcome ?? CancellationScope.nonCancellable(() => this.postWhenAnswered(assessment));
+  }
+
+  private async postWhenAnswered(assessment: InvoiceAssessment): Promise<InvoiceOutcome> {
+    let pollMs = this.job.policy.parked.pollInitialMs;
     for (;;) {
-      this.answered = false;
-      try {
-        return await this.postOnce(assessment);
-      } catch (error) {
-        if (!isFailureOf(error, "OperationParked")) throw error;
-      }
       this.park();
-      // Rival: `hear` sets the flag at any time, also while the journal was being asked; then there is no wait.
+      // Rival: `hearAnswer` sets the flag at any time, also while the journal was being asked; then there is no wait.
       await condition(() => this.answered, pollMs);
       pollMs = Math.min(pollMs * 2, this.job.policy.parked.pollMaximumMs);
+      const outcome = await this.postUnlessParked(assessment);
+      if (outcome !== undefined) return outcome;
+    }
+  }
+
+  private async postUnlessParked(assessment: InvoiceAssessment): Promise<InvoiceOutcome | undefined> {
+    this.answered = false;
+    try {
+      return await this.postOnce(assessment);
+    } catch (error) {
+      if (!isFailureOf(error, "OperationParked")) throw error;
+      return undefined;
     }
   }
 
@@ -200,7 +213,9 @@ class InvoiceProcessing {
       subject: invoiceWorkflowId(this.job.invoice.invoiceKey),
       reason: failure.type,
       detail: failure.message,
+      restart: restartOf(this.job),
     });
+    await this.review.withdraw();
     if (!this.mayHavePosted) await this.steps.releaseInvoice(this.processingId);
     return isCancellation(error) ? error : ApplicationFailure.nonRetryable(failure.message, failure.type);
   }

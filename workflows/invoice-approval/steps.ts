@@ -27,6 +27,7 @@ export function stepsUnder(policy: ActivityPolicy): InvoiceSteps {
     validateInvoice,
     openReview: unlimited.openReview,
     resolveReview: unlimited.resolveReview,
+    withdrawReview: unlimited.withdrawReview,
     postInvoice: unlimited.postInvoice,
     releaseInvoice: unlimited.releaseInvoice,
     reportForRecovery: unlimited.reportForRecovery,

@@ -11,8 +11,8 @@ export function createRecoveryQueue(ledger: Ledger): RecoveryQueue {
 }
 
 /**
- * One open question about one invoice: a second report while it is open adds nothing. No answers are offered, since
- * the process has ended; what helps is a corrected invoice.
+ * One open question about one invoice: a second report while it is open adds nothing. Which answers it takes depends on
+ * its reason and on whether its process can be started again; see `possibleAnswers`.
  *
  * ```sql
  * insert into recovery_queue (subject_kind, subject, reason, evidence, answers, opened_at)
@@ -22,10 +22,10 @@ export function createRecoveryQueue(ledger: Ledger): RecoveryQueue {
  */
 export async function reportForRecovery(
   ledger: Ledger,
-  { subject, reason, detail }: RecoveryEntry,
+  { subject, reason, ...evidence }: RecoveryEntry,
 ): Promise<void> {
   await sql`
     insert into recovery_queue (subject_kind, subject, reason, evidence, answers, opened_at)
-    values (${subjectKind}, ${subject}, ${reason}, ${JSON.stringify({ detail })}::jsonb, '{}', ledger_now())
+    values (${subjectKind}, ${subject}, ${reason}, ${JSON.stringify(evidence)}::jsonb, '{}', ledger_now())
     on conflict (subject_kind, subject) where answered_at is null do nothing`.execute(ledger);
 }

@@ -6,15 +6,17 @@ import type {
 import type { Ledger } from "../database.js";
 import { openTicket } from "../tickets/open-ticket.js";
 import { resolveTicket } from "../tickets/resolve-ticket.js";
+import { withdrawTicket } from "../tickets/withdraw-ticket.js";
 
 /** The kind of the tickets that are reviews of invoices. */
 export const invoiceReviewKind = "invoice-review";
 
-/** The review desk on the ledger's tickets. Both calls may be repeated at will. */
+/** The review desk on the ledger's tickets. Every call may be repeated at will. */
 export function createReviewDesk(ledger: Ledger): ReviewDesk {
   return {
     open: (review) => openReview(ledger, review),
     resolve: (reviewId) => resolveReview(ledger, reviewId),
+    withdraw: (reviewId) => withdrawReview(ledger, reviewId),
   };
 }
 
@@ -49,6 +51,11 @@ async function openReview(ledger: Ledger, review: Parameters<ReviewDesk["open"]>
 async function resolveReview(ledger: Ledger, reviewId: string): Promise<ReviewStanding> {
   const resolved = await ledger.transaction().execute((transaction) => resolveTicket(transaction, reviewId));
   return resolved.outcome === "unknown-ticket" ? { outcome: "unknown" } : resolved;
+}
+
+/** SQL: see `withdrawTicket`. */
+async function withdrawReview(ledger: Ledger, reviewId: string): Promise<void> {
+  await ledger.transaction().execute((transaction) => withdrawTicket(transaction, reviewId));
 }
 
 function mailOf(review: Parameters<ReviewDesk["open"]>[0]) {

@@ -6,6 +6,7 @@ import { outbox } from "./0004-outbox.js";
 import { inbox } from "./0005-inbox.js";
 import { tickets } from "./0006-tickets.js";
 import { invoices } from "./0050-invoices.js";
+import { operating } from "./0060-operating.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   inbox,
   tickets,
   invoices,
+  operating,
 ];

@@ -22,9 +22,12 @@ import { inStateBefore, json } from "./statement.js";
  * ```
  */
 export async function answerParked(ledger: Ledger, given: AnswerToParked): Promise<AnswerResult> {
-  return withRetry(async () => (await write(ledger, given)) ?? (await answerThere(ledger, given)), {
-    readBack: "repeatable",
-  });
+  return withRetry(() => answerParkedOnce(ledger, given), { readBack: "repeatable" });
+}
+
+/** The same without retries, for a caller's transaction: a failure ends that, so only its caller can repeat it. */
+export async function answerParkedOnce(ledger: Ledger, given: AnswerToParked): Promise<AnswerResult> {
+  return (await write(ledger, given)) ?? (await answerThere(ledger, given));
 }
 
 async function write(ledger: Ledger, given: AnswerToParked): Promise<AnswerResult | undefined> {

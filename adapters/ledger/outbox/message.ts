@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../activities/operation/json.js";
 
-/** Starts a workflow that must run at most once; one that ran before isn't started again. */
+/** Starts a workflow that must run at most once; one that ran before isn't started again, unless `again` says so. */
 export interface StartMessage {
   readonly kind: "start";
   readonly workflowId: string;
@@ -10,6 +10,8 @@ export interface StartMessage {
   readonly searchAttributes?: Readonly<Record<string, string>>;
   /** How long a worker may take over one workflow task. Default: the server's, ten seconds. */
   readonly workflowTaskTimeoutMs?: number;
+  /** Also when the id's last run failed, was cancelled or terminated; never when it completed. Default: false. */
+  readonly again?: boolean;
 }
 
 /** Wakes a workflow that is expected to run. The signal is a hint: the truth stands in the ledger. */
@@ -30,6 +32,8 @@ export interface SignalWithStartMessage {
   readonly signal: string;
   readonly signalArgs: readonly JsonValue[];
   readonly searchAttributes?: Readonly<Record<string, string>>;
+  /** As in `StartMessage`. */
+  readonly workflowTaskTimeoutMs?: number;
 }
 
 /** A mail. The row's message key goes to the mail system as its idempotency key. */

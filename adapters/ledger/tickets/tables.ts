@@ -2,8 +2,8 @@ import type { Generated } from "kysely";
 
 import type { JsonColumn } from "../json.js";
 
-/** `open` → `approved` | `rejected` | `expired`; the three ends are final. */
-export type TicketState = "open" | "approved" | "rejected" | "expired";
+/** `open` → `approved` | `rejected` | `expired` | `withdrawn`; the ends are final. */
+export type TicketState = "open" | "approved" | "rejected" | "expired" | "withdrawn";
 
 export type Decision = "approve" | "reject";
 

@@ -22,7 +22,7 @@ const params = z.object({ reviewId: z.string() });
 const reviewSchema = z.object({
   reviewId: z.string(),
   subject: z.string().meta({ description: "The processing that waits: `<batch id>:<invoice key>`." }),
-  state: z.enum(["open", "approved", "rejected", "expired"]),
+  state: z.enum(["open", "approved", "rejected", "expired", "withdrawn"]),
   revision: z.number(),
   fingerprint: z
     .string()

@@ -38,7 +38,7 @@ const payloads = { put: () => Promise.reject(new Error("nothing is stored here")
 
 function desk(answers: Partial<ReviewDesk>): ReviewDesk {
   const never = () => Promise.reject(new Error("this wasn't to be asked"));
-  return { open: never, resolve: never, ...answers };
+  return { open: never, resolve: never, withdraw: never, ...answers };
 }
 
 const resolveWith = (standing: ReviewStanding) =>
@@ -114,8 +114,15 @@ test("an end is passed on, and only an approval of this content is one", async (
   });
 });
 
+test("a review that an earlier run withdrew fails as that", async () => {
+  await expect(resolveWith(ended("withdrawn"))).rejects.toMatchObject({
+    type: "ReviewWithdrawn",
+    nonRetryable: true,
+  });
+});
+
 test("a review that is gone and an end that nobody knows fail visibly", async () => {
-  for (const standing of [{ outcome: "unknown" } as const, ended("withdrawn")]) {
+  for (const standing of [{ outcome: "unknown" } as const, ended("adjourned")]) {
     await expect(resolveWith(standing)).rejects.toMatchObject({
       type: "UnrecognisedResult",
       nonRetryable: true,

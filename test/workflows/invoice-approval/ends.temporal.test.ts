@@ -42,6 +42,23 @@ async function recoveryIdOf(operationKey: string): Promise<number> {
   return rows[0]!.id;
 }
 
+function deferred() {
+  let resolve!: () => void;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+async function untilCancelRequested(workflowId: string): Promise<void> {
+  const handle = rig.client.workflow.getHandle(workflowId);
+  await vi.waitFor(
+    async () => {
+      const { events } = await handle.fetchHistory();
+      expect(events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes)).toBe(true);
+    },
+    { timeout: 30_000, interval: 50 },
+  );
+}
+
 async function untilState(invoiceKey: string, state: string) {
   const handle = rig.client.workflow.getHandle(invoiceWorkflowId(invoiceKey));
   await vi.waitFor(async () => expect(await handle.query(invoiceStateQuery)).toBe(state), {
@@ -260,35 +277,51 @@ describe.each([
     });
   });
 
-  test("cancelling a batch leaves its invoices to their own end", async () => {
+  test("cancelling a batch stops what accounting wasn't asked for, and its result says what each invoice did", async () => {
     const token = rig.world.newRun();
-    const batch = await batchOf(token, [office]);
-    const invoiceKey = invoiceKeyOf(token, office);
+    const batch = await batchOf(token, [office, hosting]);
+    const [atPosting, before] = [invoiceKeyOf(token, office), invoiceKeyOf(token, hosting)];
     let open!: () => void;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    let entered!: () => void;
-    const inside = new Promise<void>((resolve) => (entered = resolve));
+    const inside = { [atPosting]: deferred(), [before]: deferred() };
     await rig.withWorker(
       {
         ...worker,
-        exchange: ({ validateInvoice }) => ({
+        exchange: ({ validateInvoice, postInvoice }) => ({
           validateInvoice: async (request) => {
-            entered();
-            await gate;
+            if (request.invoice.invoiceKey === before) {
+              inside[before]!.resolve();
+              await gate;
+            }
             return validateInvoice(request);
+          },
+          postInvoice: async (request) => {
+            const receipt = await postInvoice(request);
+            inside[atPosting]!.resolve();
+            await gate;
+            return receipt;
           },
         }),
       },
       async (taskQueue) => {
         const started = replay.track(await startBatch(rig.client, taskQueue, batch));
-        await inside;
+        await Promise.all(Object.values(inside).map(({ promise }) => promise));
         await started.cancel();
-        await started.result().catch(() => undefined);
+        // The activities end only after the cancellation has come to the invoices.
+        for (const key of [atPosting, before]) await untilCancelRequested(invoiceWorkflowId(key));
         open();
-        const child = rig.client.workflow.getHandle(invoiceWorkflowId(invoiceKey));
-        expect(await child.result()).toMatchObject({ outcome: "posted" });
+        const result = await started.result();
+        expect(result).toMatchObject({
+          failures: 1,
+          outcomes: [
+            { outcome: "posted", invoiceKey: atPosting },
+            { outcome: "failed-visibly", invoiceKey: before, type: "Cancelled" },
+          ],
+        });
       },
     );
+    expect(await rig.world.journal.postingsOf(atPosting)).toHaveLength(1);
+    expect(await rig.world.journal.postingsOf(before)).toEqual([]);
   });
 
   test("cancelling an invoice before it posts leaves a row for a person and frees its number", async () => {
