@@ -1,6 +1,6 @@
 import type { BoundaryEvent, Decision } from "../taps/event.js";
 import { forward } from "../taps/event.js";
-import type { Verb } from "../verbs/verb.js";
+import { meaningOf, type Verb } from "../verbs/verb.js";
 import { otherSide, parseWindowName, WindowCounter, windowName } from "../windows/window-name.js";
 
 /** Where a fault is to fall, or nothing for a golden run. */
@@ -95,7 +95,7 @@ export class HeldRun {
     if (!this.#armed || this.target?.window !== window || this.at) return forward;
     this.at = seen;
     this.#arrive(seen);
-    if (this.target.verb === "drop-answer") {
+    if (!meaningOf(this.target.verb).kills) {
       this.#fired = true;
       return { do: "drop" };
     }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { messageOf } from "../../platform/errors.js";
 import type { CrashLabDefinition, LabProfile } from "../lab-definition.js";
-import type { Verb } from "../verbs/verb.js";
+import { meaningOf, type Verb } from "../verbs/verb.js";
 import type { Manifest } from "../windows/manifest.js";
 import { parseWindowName } from "../windows/window-name.js";
 import type { Target } from "./held-run.js";
@@ -82,8 +82,10 @@ export function targetsOf<Environment>(
   });
   const targets = verbs.flatMap((verb) =>
     chosen
-      // An answer that is withheld has taken effect, so only the side after has one to drop.
-      .filter(({ window }) => verb !== "drop-answer" || parseWindowName(window).side === "after")
+      .filter(
+        ({ window }) =>
+          (meaningOf(verb).side ?? parseWindowName(window).side) === parseWindowName(window).side,
+      )
       .map(({ window }) => ({ window, verb })),
   );
   return Array.from({ length: repeat }, () => targets).flat();

@@ -2,7 +2,7 @@ import { messageOf } from "../../platform/errors.js";
 import type { CaseEvidence, GoldenOutcome } from "../judge/evidence.js";
 import { judge, type Judgement } from "../judge/judge.js";
 import type { Expectation } from "../lab-definition.js";
-import { verbs } from "../verbs/verb.js";
+import { meaningOf } from "../verbs/verb.js";
 import { parseWindowName } from "../windows/window-name.js";
 import type { Target } from "./held-run.js";
 import {
@@ -148,7 +148,7 @@ function dealt(targets: readonly Target[], roundSize: number): Target[] {
 
 function playRound(lab: RoundLab, story: string, targets: readonly Target[]): Promise<PlayedRound> {
   const { window, verb } = targets[0]!;
-  return verbs[verb].kills
+  return meaningOf(verb).kills
     ? playKillRound(lab, story, parseWindowName(window).process, targets)
     : playSurvivedRound(lab, story, targets);
 }

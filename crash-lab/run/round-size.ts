@@ -5,6 +5,9 @@ export function lanesByCores(): number {
   return Math.max(1, availableParallelism());
 }
 
+/** So much apart runs came to their windows on two cores that had other work as well; less only means fewer kills. */
+const msPerArrival = 120;
+
 /**
  * How many runs a round holds. More in one round means fewer kills, but holding must stay well under the time-out of
  * a workflow task, past which the server starts a second attempt beside the held one.
@@ -14,8 +17,8 @@ export class RoundSize {
 
   constructor(
     private readonly holdMsMax: number,
-    /** Where to begin; more didn't all come to their windows in time on two cores that had other work as well. */
-    first = 12,
+    /** Where to begin. */
+    first = Math.max(1, Math.round(holdMsMax / msPerArrival)),
     /** On two cores about 26 runs were held in 0.8 s, and 52 ran into time-outs. */
     private readonly sizeMax = 26,
   ) {

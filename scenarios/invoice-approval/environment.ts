@@ -2,12 +2,14 @@
  * Everything the invoice story needs around its worker: the ledger's database, Temporal, the outside world with a
  * database server of its own, and the workflow bundle. Started inside a run, gone with it.
  */
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
 import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
 import { migrate } from "../../adapters/ledger/migrate.js";
 import { openTemporalClient } from "../../adapters/temporal/client.js";
 import {
+  checkServerSettings,
   packageRoot,
   startDatabase,
   startPostgres,
@@ -61,6 +63,7 @@ export async function startInvoiceEnvironment(
   run: Run,
   { ui = false, databaseSettings, progress = () => undefined }: InvoiceEnvironmentOptions = {},
 ): Promise<InvoiceEnvironment> {
+  await checkServerSettings();
   const bundlePath = join(run.folder, "workflow-bundle.js");
   const [{ database, ledgerUrl, ledger }, world, { temporal, client }] = await allOrFirstFailure([
     startLedger(run, databaseSettings).then((started) => {
@@ -91,7 +94,8 @@ export async function invoiceEnvironmentBeside(
   run: Run,
   lane: number,
 ): Promise<InvoiceEnvironment> {
-  const ledgerUrl = await first.database.createDatabase(`ledger_lane_${lane}`);
+  // One environment may serve several labs, and each opens lanes of its own.
+  const ledgerUrl = await first.database.createDatabase(`ledger_${lane}_${randomBytes(4).toString("hex")}`);
   return { ...first, lane, ledgerUrl, ledger: await openOnlooker(run, ledgerUrl) };
 }
 

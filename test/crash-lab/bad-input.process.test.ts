@@ -42,7 +42,7 @@ describe("seen before anything is started", () => {
     [
       "an unknown verb",
       () => ["invoice-approval", "--verb", "hug"],
-      /^--verb hug: allowed are kill, drop-answer/,
+      /^--verb hug: allowed are kill, drop-answer, drop-request/,
     ],
     [
       "an unknown profile",

@@ -90,6 +90,15 @@ test("dropping an answer fires by itself", () => {
   expect(run.fired).toBe(true);
 });
 
+test("so does dropping a request, which never arrives", () => {
+  const run = new HeldRun("kp1", "automatic", {
+    window: window(post.label, 1, "before"),
+    verb: "drop-request",
+  });
+  expect(run.decide(eventOf({ ...post, side: "before" }), "w#1").do).toBe("drop");
+  expect(run.fired).toBe(true);
+});
+
 test("events are led to their runs; what belongs to nobody is on record", () => {
   const lab = new LabController();
   const [first, second] = [new HeldRun("kp1", "s", undefined), new HeldRun("kp2", "s", undefined)];
