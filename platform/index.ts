@@ -1,6 +1,7 @@
 /** Runs, the processes in them, and the servers a run brings along. */
 export { messageOf, UserFacingError } from "./errors.js";
 export { packageRoot } from "./package-root.js";
+export { checkServerSettings } from "./check-settings.js";
 export { requireEmptyFolder } from "./folders.js";
 export { freePort, requirePort } from "./ports.js";
 export { openRun, type Run, type RunOptions } from "./run.js";

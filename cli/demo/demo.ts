@@ -3,6 +3,7 @@
  * ours; the same kill at the same place; and then what accounting's own journal says.
  */
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
@@ -90,6 +91,8 @@ function conclude(observed: readonly KillObserved[], say: (line?: string) => voi
 
 /** Asked before anything starts: a demo of a minute must not end with a file that can't be written. */
 async function requireWritable(file: string): Promise<void> {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new UserFacingError(`--json ${file}: it is a folder; allowed is a file`);
   await access(dirname(resolve(file)), constants.W_OK).catch((error: unknown) => {
     throw new UserFacingError(`--json ${file}: its folder can't be written to: ${messageOf(error)}`);
   });

@@ -9,6 +9,7 @@ import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
 import { migrate } from "../../adapters/ledger/migrate.js";
 import { openTemporalClient } from "../../adapters/temporal/client.js";
 import {
+  checkServerSettings,
   packageRoot,
   startDatabase,
   startPostgres,
@@ -62,6 +63,7 @@ export async function startInvoiceEnvironment(
   run: Run,
   { ui = false, databaseSettings, progress = () => undefined }: InvoiceEnvironmentOptions = {},
 ): Promise<InvoiceEnvironment> {
+  await checkServerSettings();
   const bundlePath = join(run.folder, "workflow-bundle.js");
   const [{ database, ledgerUrl, ledger }, world, { temporal, client }] = await allOrFirstFailure([
     startLedger(run, databaseSettings).then((started) => {
