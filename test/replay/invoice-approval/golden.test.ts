@@ -17,7 +17,8 @@ let swapped: WorkflowBundle;
 beforeAll(async () => {
   const workflowsPath = path.join(import.meta.dirname, "swapped-workflows.ts");
   swapped = await bundleWorkflowCode({ workflowsPath, logger });
-});
+  // It takes two seconds on a machine that does nothing else.
+}, 60_000);
 
 async function recorded(file: string): Promise<readonly Run[]> {
   const runs = JSON.parse(await readFile(path.join(import.meta.dirname, file), "utf8")) as {
