@@ -74,6 +74,8 @@ export interface Story<Environment> {
    * different settings all of them are started anew. Default: the same as for every other story without.
    */
   readonly settings?: string;
+  /** Those of the processes that take part. Default: all. */
+  readonly processes?: readonly string[];
   /** Messages that wait for a fact, in every run of the story. */
   readonly holds?: readonly StoryHold<Environment>[];
   /**
@@ -141,7 +143,15 @@ export interface CrashLabDefinition<Environment> {
   peers(environment: Environment): Peers;
   /** How each process under test is started with its own taps. */
   readonly processes: Readonly<
-    Record<string, (environment: Environment, peers: TappedPeers, settings?: string) => ProcessSpec>
+    Record<
+      string,
+      (
+        environment: Environment,
+        peers: TappedPeers,
+        /** Of the story, see `Story.settings`, and of the lab. */
+        asked: { readonly settings: string | undefined; readonly profile: LabProfile },
+      ) => ProcessSpec
+    >
   >;
   /** Those among the processes that callers talk to. */
   readonly ingress?: Readonly<Record<string, Ingress>>;

@@ -8,6 +8,7 @@ import {
   formatManifest,
   manifestHash,
   parseManifest,
+  withStories,
   type Drift,
   type Manifest,
 } from "../../crash-lab/windows/manifest.js";
@@ -74,7 +75,7 @@ export async function crash(options: CrashOptions): Promise<number> {
     ...(options.evidence === undefined && options.html === undefined ? {} : { evidence: "all" as const }),
     progress: progressTo(options.stderr),
   });
-  if (options.accept) await writeFile(manifestFile, formatManifest(result.manifest));
+  if (options.accept) await accept(manifestFile, result.manifest);
   if (options.manifestOnly) {
     stdout.write(`${manifestHash(result.manifest)}\n`);
     return reportDrift(result.drift, scenario, stdout) ? 1 : 0;
@@ -85,6 +86,12 @@ export async function crash(options: CrashOptions): Promise<number> {
   const drifted = reportDrift(result.drift, scenario, stdout);
   const code = exitCodeOfReport(result.report);
   return code === 0 && drifted ? 1 : code;
+}
+
+/** The windows of stories that weren't played stay as they were. */
+async function accept(file: string, seen: Manifest): Promise<void> {
+  const before = (await readManifest(file)) ?? [];
+  await writeFile(file, formatManifest(withStories(before, seen)));
 }
 
 /** @returns 0 when each was caught as predicted, 1 when one survived, 2 the lab's own fault */

@@ -4,6 +4,8 @@ import proto, { type temporal } from "@temporalio/proto";
 /** One event of a workflow's history, as far as the lab compares it with what it did. */
 export interface HistoryEvent {
   readonly workflowId: string;
+  /** Which run under this id: a workflow may run again after its end. */
+  readonly runId: string;
   /** Temporal's own number of the event in this workflow. */
   readonly eventId: number;
   /** ISO 8601, by the server's clock. */
@@ -22,7 +24,7 @@ const typePrefix = "EVENT_TYPE_";
 
 /** A history event by event, in its own order. */
 export function historyEvents(
-  workflowId: string,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
   history: temporal.api.history.v1.IHistory,
 ): readonly HistoryEvent[] {
   const activityIds = new Map<string, string>();
@@ -35,6 +37,7 @@ export function historyEvents(
       : scheduledBy(started ?? event.activityTaskCompletedEventAttributes ?? null);
     return {
       workflowId,
+      runId,
       eventId: Number(event.eventId),
       at: instantOf(event.eventTime),
       type: (typeNames[event.eventType ?? 0] ?? String(event.eventType)).replace(typePrefix, ""),

@@ -5,6 +5,7 @@ import type { HistoryEvent } from "./history.js";
 /** An activity task that the killed process had been given and whose answer the server never took. */
 export interface LostTask {
   readonly workflowId: string;
+  readonly runId: string;
   readonly activityId: string;
   readonly activityType: string;
   readonly attempt: number;
@@ -36,8 +37,8 @@ export function openTasks(
   return [...open.values()];
 }
 
-const keyOf = ({ kind, workflowId, activityId }: DeliveredTask): string =>
-  JSON.stringify([kind, workflowId, activityId]);
+const keyOf = ({ kind, workflowId, runId, activityId }: DeliveredTask): string =>
+  JSON.stringify([kind, workflowId, runId, activityId]);
 
 /** Activity tasks among them; Temporal's history doesn't name the worker of an attempt that was lost, this does. */
 export function lostActivityTasks(
@@ -46,8 +47,9 @@ export function lostActivityTasks(
 ): readonly LostTask[] {
   return openTasks(events, withheld)
     .filter(({ kind }) => kind === "activity-task")
-    .map(({ workflowId, activityId, activityType, attempt, identity }) => ({
+    .map(({ workflowId, runId, activityId, activityType, attempt, identity }) => ({
       workflowId,
+      runId,
       activityId: activityId ?? "",
       activityType: activityType ?? "",
       attempt,
@@ -75,7 +77,10 @@ export function identityAt(
 /** Who did the lost task's work in the end, as history says it: the one start that it keeps of each activity. */
 export function successorOf(task: LostTask, history: readonly HistoryEvent[]): HistoryEvent | undefined {
   return history.findLast(
-    ({ type, workflowId, activityId }) =>
-      type === "ACTIVITY_TASK_STARTED" && workflowId === task.workflowId && activityId === task.activityId,
+    ({ type, workflowId, runId, activityId }) =>
+      type === "ACTIVITY_TASK_STARTED" &&
+      workflowId === task.workflowId &&
+      runId === task.runId &&
+      activityId === task.activityId,
   );
 }

@@ -1,6 +1,7 @@
 import type { CaseEvidence, Told } from "../judge/evidence.js";
 import { historyEvents } from "../judge/history.js";
 import type { CrashLabDefinition, LabProfile, Standing } from "../lab-definition.js";
+import type { DeliveredTask } from "../taps/event.js";
 import type { Actors } from "./actors.js";
 import type { HeldRun } from "./held-run.js";
 import type { Histories } from "./histories.js";
@@ -64,7 +65,7 @@ export async function factsOf<Environment>(
   const [effects, invariants, found] = await Promise.all([
     definition.effects(environment, run.token),
     definition.invariants?.(environment, run.token) ?? [],
-    histories?.of(story.workflowIds(run.token)) ?? [],
+    histories?.of(story.workflowIds(run.token), deliveredTo(run)) ?? [],
   ]);
   // A run that never began has no history, and one that goes on has none that could be replayed to its end.
   const replayable = replayer && (ending.state === "closed" || ending.state === "parked");
@@ -72,7 +73,11 @@ export async function factsOf<Environment>(
     ending,
     effects,
     invariants,
-    history: found.flatMap(({ workflowId, history }) => historyEvents(workflowId, history)),
+    history: found.flatMap((each) => historyEvents(each, each.history)),
     replay: replayable ? await replayer.replay(found) : { ok: true, detail: "" },
   };
+}
+
+function deliveredTo({ events }: HeldRun): DeliveredTask[] {
+  return events.flatMap(({ details }) => (details.kind === "temporal" ? details.delivered : []));
 }

@@ -67,6 +67,7 @@ async function undisturbed(lab: GoldenLab, story: string): Promise<GoldenRun> {
   lab.retire(run);
   if (ending.state === "open") fails(`still pending: ${ending.pending.join(", ")}`);
   if (ending.state === "absent") fails("nothing was started");
+  if (ending.state === "parked") fails(`it parked, with the recovery row ${ending.recoveryRow}`);
   const broken = invariants.find(({ holds }) => !holds);
   if (broken) fails(`invariant ${broken.name}: ${broken.detail}`);
   if (!replay.ok) fails(`replay: ${replay.detail}`);

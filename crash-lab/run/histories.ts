@@ -5,6 +5,7 @@ import { reportDead } from "./obituary.js";
 
 export interface WorkflowHistory {
   readonly workflowId: string;
+  readonly runId: string;
   readonly history: temporal.api.history.v1.IHistory;
 }
 
@@ -23,15 +24,30 @@ export class Histories {
     return new Histories(new Client({ connection, namespace: temporalPeer.namespace }), connection);
   }
 
-  /** The newest run of each workflow; those that were never started are left out. */
-  async of(workflowIds: readonly string[]): Promise<readonly WorkflowHistory[]> {
-    const found = await Promise.all(workflowIds.map((workflowId) => this.#historyOf(workflowId)));
+  /**
+   * All runs of each workflow that a worker was given work for, in that order; the newest where none was. Workflows
+   * that were never started are left out.
+   *
+   * @param given the tasks that the taps saw delivered: visibility, which could list the runs, lags behind
+   */
+  async of(
+    workflowIds: readonly string[],
+    given: readonly Pick<DeliveredTask, "workflowId" | "runId">[],
+  ): Promise<readonly WorkflowHistory[]> {
+    const runs = workflowIds.flatMap((workflowId) => {
+      const seen = given.filter((task) => task.workflowId === workflowId).map(({ runId }) => runId);
+      const runIds: readonly (string | undefined)[] = seen.length > 0 ? [...new Set(seen)] : [undefined];
+      return runIds.map((runId) => ({ workflowId, runId }));
+    });
+    const found = await Promise.all(runs.map(({ workflowId, runId }) => this.#historyOf(workflowId, runId)));
     return found.filter((each) => each !== undefined);
   }
 
-  async #historyOf(workflowId: string): Promise<WorkflowHistory | undefined> {
+  async #historyOf(workflowId: string, runId: string | undefined): Promise<WorkflowHistory | undefined> {
     try {
-      return { workflowId, history: await this.client.workflow.getHandle(workflowId).fetchHistory() };
+      const history = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+      return { workflowId, runId: runId ?? started?.originalExecutionRunId ?? "", history };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;

@@ -102,6 +102,14 @@ export class Instance {
     await this.close();
   }
 
+  /** Ends it at once, when nothing is under way in it. */
+  async discard(): Promise<void> {
+    await this.process.kill("SIGKILL");
+    this.#breakUpstream();
+    this.record.state = "dead";
+    await this.close();
+  }
+
   /** Closes the taps of a dead or stopped process. */
   async close(): Promise<void> {
     await Promise.all(this.taps.map((tap) => tap.close()));

@@ -1,5 +1,5 @@
 import type { Run } from "../../platform/run.js";
-import type { CrashLabDefinition, LabProfile } from "../lab-definition.js";
+import type { CrashLabDefinition, LabProfile, Story } from "../lab-definition.js";
 import { newRunToken } from "../taps/tokens.js";
 import type { ProcessSocket } from "../peers/sockets.js";
 import { Actors } from "./actors.js";
@@ -12,7 +12,7 @@ import { IngressTaps } from "./ingress.js";
 import type { Instance } from "./instance.js";
 import { PhaseTimes } from "./phases.js";
 import { Replayer } from "./replay.js";
-import { Slots } from "./slots.js";
+import { Slots, type Cast } from "./slots.js";
 import { instanceStarter } from "./start-instance.js";
 import { storyHolds } from "./story-holds.js";
 
@@ -86,11 +86,16 @@ async function openLane<Environment>(
   run.onClose("connections to the databases", () => backends.close());
   const ingress = await IngressTaps.open(definition.ingress ?? {}, controller);
   run.onClose("taps in front of the processes", () => ingress.close());
-  const start = instanceStarter(definition, { environment, controller, backends, run });
+  const start = instanceStarter(definition, { environment, controller, backends, run, profile });
   const serve = (instance: Instance): void => ingress.serve(instance);
-  const slots = new Slots(Object.keys(definition.processes), start, serve);
+  const slots = new Slots(start, serve);
   run.onClose("processes under test", () => slots.close());
-  await slots.open();
+  const castOf = ({ settings, processes, victims }: Story<Environment>): Cast => ({
+    settings,
+    names: processes ?? Object.keys(definition.processes),
+    victims,
+  });
+  await slots.use(castOf(Object.values(definition.stories)[0]!));
   const actors = new Actors(definition, environment, { ingress: ingress.urls(), profile });
 
   return {
@@ -106,7 +111,7 @@ async function openLane<Environment>(
     add: (held) => controller.add(held),
     retire: (held) => controller.retire(held),
     travelMsMax: profile.deadlineMs,
-    prepare: (story) => slots.use(definition.stories[story]!.settings),
+    prepare: (story) => slots.use(castOf(definition.stories[story]!)),
     start: (held) => actors.start(held),
     closed: async (held, signal) => {
       const either = AbortSignal.any([signal, run.closing]);

@@ -8,11 +8,21 @@ import { parseWindowName } from "../windows/window-name.js";
 import type { Target } from "./held-run.js";
 import { LabFault } from "./lab-fault.js";
 
-/** @throws LabFault for a story that the scenario doesn't have */
+/**
+ * Those that were asked for, else those of the windows that were, else all.
+ *
+ * @throws LabFault for a story that the scenario doesn't have, or what is no window's name
+ */
 export function chosenStories<Environment>(
-  { name, stories }: CrashLabDefinition<Environment>,
-  wanted: readonly string[] | undefined,
+  { name, stories }: Pick<CrashLabDefinition<Environment>, "name" | "stories">,
+  {
+    stories: asked,
+    windows,
+  }: { readonly stories?: readonly string[]; readonly windows?: readonly string[] | undefined },
 ): readonly string[] {
+  requireWindowNames(windows ?? []);
+  const ofWindows = [...new Set(windows?.map((window) => parseWindowName(window).story))];
+  const wanted = asked ?? (ofWindows.length > 0 ? ofWindows : undefined);
   const known = Object.keys(stories);
   const unknown = wanted?.find((story) => !known.includes(story));
   if (unknown !== undefined)
@@ -35,7 +45,7 @@ export function chosenProfile<Environment>(
 }
 
 /** @throws LabFault for what is no window's name; called before anything is started */
-export function requireWindowNames(windows: readonly string[]): void {
+function requireWindowNames(windows: readonly string[]): void {
   for (const window of windows) {
     try {
       parseWindowName(window);

@@ -3,27 +3,20 @@ import { passes } from "../judge/verdicts.js";
 import type { EvidenceLine } from "../judge/evidence-line.js";
 import type { CrashLabDefinition } from "../lab-definition.js";
 import type { CrashReport } from "../report/crash-report.js";
-import { driftBetween, type Drift, type Manifest } from "../windows/manifest.js";
+import { driftBetween, ofStories, type Drift, type Manifest } from "../windows/manifest.js";
 import { reportOf } from "./build-report.js";
 import { evidenceOfCase, evidenceOfGolden } from "./gather-evidence.js";
 import { goldenRuns, type Golden } from "./golden.js";
 import { LabFault } from "./lab-fault.js";
 import { openLab, type OpenLab } from "./open-lab.js";
 import { totalOf, type Phase } from "./phases.js";
-import {
-  chosenProfile,
-  chosenStories,
-  requireKnown,
-  requireWindowNames,
-  targetsOf,
-  type Choice,
-} from "./plan.js";
+import { chosenProfile, chosenStories, requireKnown, targetsOf, type Choice } from "./plan.js";
 import { lanesFor, playCases, type JudgedCase } from "./play-cases.js";
 import { lanesByCores, RoundSize } from "./round-size.js";
 
 export interface LabOptions extends Choice {
   readonly version: string;
-  /** Only these stories; all by default. */
+  /** Only these stories. Default: those of the windows that are asked for, or all. */
   readonly stories?: readonly string[];
   /** The committed manifest; without one nothing is compared. */
   readonly manifest?: Manifest;
@@ -69,9 +62,8 @@ export async function runCrashLab<Environment>(
   definition: CrashLabDefinition<Environment>,
   options: LabOptions,
 ): Promise<LabResult> {
-  const stories = chosenStories(definition, options.stories);
+  const stories = chosenStories(definition, options);
   const profile = chosenProfile(definition, options.profile);
-  requireWindowNames(options.windows ?? []);
   const runOptions: RunOptions = { name: "lab", handleSignals: options.handleSignals ?? true };
   const run = await openRun(runOptions);
   try {
@@ -98,7 +90,7 @@ async function play<Environment>(
   for (const lane of lanes) requireSound(lane);
   return {
     manifest,
-    drift: options.manifest ? driftBetween(options.manifest, manifest) : null,
+    drift: options.manifest ? driftBetween(ofStories(options.manifest, stories), manifest) : null,
     cases,
     report: reportOf(definition, {
       profile,

@@ -1,6 +1,6 @@
 import { messageOf } from "../../platform/errors.js";
 import type { Run } from "../../platform/run.js";
-import type { CrashLabDefinition } from "../lab-definition.js";
+import type { CrashLabDefinition, LabProfile } from "../lab-definition.js";
 import type { Backends } from "./backends.js";
 import type { InstanceRecord, LabController } from "./controller.js";
 import { Instance } from "./instance.js";
@@ -13,12 +13,13 @@ interface Surroundings<Environment> {
   readonly controller: LabController;
   readonly backends: Backends;
   readonly run: Run;
+  readonly profile: LabProfile;
 }
 
 /** @returns what starts a process under test behind taps of its own; it throws LabFault when that isn't ready */
 export function instanceStarter<Environment>(
   definition: CrashLabDefinition<Environment>,
-  { environment, controller, backends, run }: Surroundings<Environment>,
+  { environment, controller, backends, run, profile }: Surroundings<Environment>,
 ): StartInstance {
   const started = new Map<string, number>();
   return async (name, { standby, settings }) => {
@@ -35,7 +36,7 @@ export function instanceStarter<Environment>(
       standby,
       ...(definition.service ? { service: definition.service } : {}),
     });
-    const spec = definition.processes[name]!(environment, tapped, settings);
+    const spec = definition.processes[name]!(environment, tapped, { settings, profile });
     try {
       const process = await run.spawn({ ...spec, name: `${name}-${number}` });
       const servesPort = definition.ingress?.[name]?.port(process.ready);

@@ -35,6 +35,18 @@ export function manifestHash(manifest: Manifest): string {
     .digest("hex");
 }
 
+/** The entries of some stories only. */
+export function ofStories(manifest: Manifest, stories: readonly string[]): Manifest {
+  return manifest.filter(({ window }) => stories.includes(parseWindowName(window).story));
+}
+
+/** A manifest in which the windows of some stories are replaced, and those of all others stay. */
+export function withStories(committed: Manifest, seen: Manifest): Manifest {
+  const stories = new Set(seen.map(({ window }) => parseWindowName(window).story));
+  const others = committed.filter(({ window }) => !stories.has(parseWindowName(window).story));
+  return [...others, ...seen].sort((a, b) => byBytes(a.window, b.window));
+}
+
 export interface Drift {
   /** Stable now and not in the committed manifest: an event that appeared. */
   readonly appeared: readonly string[];

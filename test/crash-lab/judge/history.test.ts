@@ -5,30 +5,33 @@ import { historyEvents } from "../../../crash-lab/judge/history.js";
 const { EventType } = proto.temporal.api.enums.v1;
 
 test("an activity's start and end carry its id, attempt and worker", () => {
-  const events = historyEvents("invoice:1", {
-    events: [
-      {
-        eventId: 5 as never,
-        eventType: EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
-        eventTime: { seconds: 1 as never, nanos: 250_000_000 },
-        activityTaskScheduledEventAttributes: { activityId: "9" },
-      },
-      {
-        eventId: 6 as never,
-        eventType: EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED,
-        activityTaskStartedEventAttributes: {
-          scheduledEventId: 5 as never,
-          attempt: 2,
-          identity: "worker@42",
+  const events = historyEvents(
+    { workflowId: "invoice:1", runId: "r" },
+    {
+      events: [
+        {
+          eventId: 5 as never,
+          eventType: EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+          eventTime: { seconds: 1 as never, nanos: 250_000_000 },
+          activityTaskScheduledEventAttributes: { activityId: "9" },
         },
-      },
-      {
-        eventId: 7 as never,
-        eventType: EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
-        activityTaskCompletedEventAttributes: { scheduledEventId: 5 as never, identity: "worker@42" },
-      },
-    ],
-  });
+        {
+          eventId: 6 as never,
+          eventType: EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED,
+          activityTaskStartedEventAttributes: {
+            scheduledEventId: 5 as never,
+            attempt: 2,
+            identity: "worker@42",
+          },
+        },
+        {
+          eventId: 7 as never,
+          eventType: EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
+          activityTaskCompletedEventAttributes: { scheduledEventId: 5 as never, identity: "worker@42" },
+        },
+      ],
+    },
+  );
   expect(
     events.map(({ type, activityId, attempt, identity }) => [type, activityId, attempt, identity]),
   ).toEqual([

@@ -50,6 +50,7 @@ describe("a case that tested nothing is never green", () => {
   describe("a lost activity was done by another", () => {
     const task = {
       workflowId: "w",
+      runId: "r",
       activityId: "3",
       activityType: "postInvoice",
       attempt: 1,
@@ -59,6 +60,7 @@ describe("a case that tested nothing is never green", () => {
       history: [
         {
           workflowId: "w",
+          runId: "r",
           eventId: 9,
           at: "2026-01-01T00:00:00.000Z",
           type: "ACTIVITY_TASK_STARTED",

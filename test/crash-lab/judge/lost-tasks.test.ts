@@ -51,6 +51,7 @@ test("an activity whose effect was held is lost, and its delivery names the work
   expect(lostActivityTasks(events, none)).toEqual([
     {
       workflowId: "invoice:1",
+      runId: "r",
       activityId: "3",
       activityType: "postInvoice",
       attempt: 1,
@@ -96,8 +97,9 @@ test("without any delivery nobody can be named", () => {
 
 test("history keeps one start of each activity, by whoever did it in the end", () => {
   const [task] = lostActivityTasks([delivery(activity()), posting], none);
-  const started = (activityId: string, attempt: number, identity: string) => ({
+  const started = (activityId: string, attempt: number, identity: string, runId = "r") => ({
     workflowId: "invoice:1",
+    runId,
     eventId: 7,
     at: "2026-01-01T00:00:00.000Z",
     type: "ACTIVITY_TASK_STARTED",
@@ -110,4 +112,6 @@ test("history keeps one start of each activity, by whoever did it in the end", (
     identity: "worker@42",
   });
   expect(successorOf(task!, [started("2", 1, "worker@41")])).toBeUndefined();
+  // The same activity of the workflow's next run is another one.
+  expect(successorOf(task!, [started("3", 1, "worker@42", "next")])).toBeUndefined();
 });

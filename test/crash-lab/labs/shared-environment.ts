@@ -33,7 +33,8 @@ export async function openSharedEnvironment(
     play: (lab, labOptions) =>
       runCrashLab(
         { ...lab, environment: async () => environment },
-        { version: "test", verbs: ["kill"], handleSignals: false, ...labOptions },
+        // What these tests are about shows in the shortest story as well as in all of them.
+        { version: "test", verbs: ["kill"], handleSignals: false, stories: ["automatic"], ...labOptions },
       ),
     close: () => run.close(),
   };
@@ -61,7 +62,9 @@ export function withWorker(
   return {
     ...lab,
     processes: {
-      worker: (environment, peers) => change(lab.processes["worker"]!(environment, peers), environment),
+      ...lab.processes,
+      worker: (environment, peers, asked) =>
+        change(lab.processes["worker"]!(environment, peers, asked), environment),
     },
   };
 }

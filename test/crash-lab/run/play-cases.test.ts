@@ -285,6 +285,7 @@ test("golden runs: windows of both, or one clear reason why there can be none", 
     "still pending: postInvoice",
   );
   await expect(fails({ ending: { state: "absent" } })).rejects.toThrow("nothing was started");
+  await expect(fails({ ending: { state: "parked", recoveryRow: "7" } })).rejects.toThrow("it parked");
   await expect(fails({ invariants: [{ name: "sum", holds: false, detail: "off" }] })).rejects.toThrow(
     "invariant sum: off",
   );

@@ -5,7 +5,9 @@ import {
   formatManifest,
   manifestHash,
   manifestOf,
+  ofStories,
   parseManifest,
+  withStories,
 } from "../../../crash-lab/windows/manifest.js";
 import {
   otherSide,
@@ -99,4 +101,16 @@ describe("manifest", () => {
   ])("%s is refused: %s", (text, message) =>
     expect(() => parseManifest(text, "manifest.json")).toThrow(message),
   );
+});
+
+test("a story that wasn't played keeps its windows, and one that was has those that were seen", () => {
+  const entry = (story: string, label: string) => ({
+    window: windowName({ story, process: "worker", tap: "mail", label, ordinal: 1, side: "after" }),
+    stable: true,
+  });
+  const committed = [entry("a", "old"), entry("b", "kept")];
+  const merged = withStories(committed, [entry("a", "new")]);
+  expect(merged).toEqual([entry("a", "new"), entry("b", "kept")]);
+  expect(parseManifest(formatManifest(merged), "manifest.json")).toEqual(merged);
+  expect(ofStories(committed, ["b"])).toEqual([entry("b", "kept")]);
 });
