@@ -21,6 +21,7 @@ import {
 } from "../../platform/index.js";
 import { bundleWorkflows } from "../../services/worker/bundle.js";
 import { startWorldProcess, type RunningWorld } from "../world/process.js";
+import { openOffice, type Office } from "./office.js";
 import { demoPolicy } from "./policy.js";
 
 export interface InvoiceEnvironment {
@@ -35,6 +36,8 @@ export interface InvoiceEnvironment {
   readonly bundlePath: string;
   /** Of an environment beside the first: its number, from 2. */
   readonly lane?: number;
+  /** Who works with it. */
+  readonly office: Office;
 }
 
 export interface InvoiceEnvironmentOptions {
@@ -80,7 +83,8 @@ export async function startInvoiceEnvironment(
     }),
     bundleWorkflows(bundlePath),
   ]);
-  return { database, ledgerUrl, ledger, temporal, client, world, bundlePath };
+  const office = await openOffice(run.folder);
+  return { database, ledgerUrl, ledger, temporal, client, world, bundlePath, office };
 }
 
 /**

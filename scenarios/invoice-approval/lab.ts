@@ -1,14 +1,7 @@
-/** The invoice process as the crash lab tests it. */
-import { WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
-import {
-  defineCrashLab,
-  type LabProfile,
-  type Standing,
-  type Story,
-} from "../../crash-lab/lab-definition.js";
+/** The invoice process as the crash lab tests it: API, relay and worker, each behind taps of its own. */
+import { defineCrashLab, type LabProfile, type Story } from "../../crash-lab/lab-definition.js";
 import { packageRoot } from "../../platform/index.js";
-import { batchWorkflowId, invoiceWorkflowId } from "../../workflows/invoice-approval/keys.js";
-import { effectsOf, untilSettled } from "../world/effects.js";
+import { effectsOf } from "../world/effects.js";
 import { invoiceEvidence } from "./evidence.js";
 import { invoiceInvariants } from "./invariants.js";
 import {
@@ -18,21 +11,20 @@ import {
   workerSpec,
   type InvoiceEnvironment,
 } from "./environment.js";
-import { demoPolicy, type InvoiceScenarioPolicy } from "./policy.js";
-import {
-  automaticBatch,
-  automaticInvoices,
-  invoiceKeyOf,
-  startBatch,
-  storyDocuments,
-} from "./stories/automatic.js";
+import { labSettings } from "./lab-settings.js";
+import { automaticStory } from "./lab-stories/automatic.js";
+import { invoiceExpectations } from "./lab-stories/expectations.js";
+import { invoiceStories } from "./lab-stories/stories.js";
+import { apiProcess, storyOf } from "./lab-stories/story.js";
+import { apiSpec, relaySpec } from "./processes.js";
+import { settled } from "./settled.js";
 
 /** Lanes kill their own workers, so none may take another's work. */
 const taskQueueOf = ({ lane }: InvoiceEnvironment): string =>
   lane === undefined ? "invoice-lab" : `invoice-lab-${lane}`;
 
-/** A run that hasn't ended this long after its fault is stuck. */
-const deadlineMs = 30_000;
+/** A run that hasn't ended this long after its fault is stuck. A machine with other work must not look like one. */
+const deadlineMs = 60_000;
 
 /**
  * Real time-outs. While runs are held, others must still come to their windows before the server gives the held work
@@ -43,84 +35,33 @@ const quick: LabProfile = { name: "quick", workflowTaskTimeoutMs: 2_000, deadlin
 /** Nobody waits for these time-outs, so they have room for a full round on a busy machine. */
 const obituary: LabProfile = { name: "obituary", workflowTaskTimeoutMs: 8_000, deadlineMs, obituary: true };
 
-/**
- * As in the demo, with the profile's patience. A delivered activity is held no longer than a heartbeat may be missing, so
- * that is made to fit; longer would make the recovery of an activity the slowest in a round.
- */
-function labPolicy({ workflowTaskTimeoutMs }: LabProfile): InvoiceScenarioPolicy {
-  const activity = { ...demoPolicy.workflow.activity, heartbeatMs: 0.75 * workflowTaskTimeoutMs };
-  return { ...demoPolicy, workflow: { ...demoPolicy.workflow, workflowTaskTimeoutMs, activity } };
-}
-
-/** Longer than a call to an outside system may take; the world of this story has no fault that commits later. */
-const settledMsMax = 15_000;
-
-/** One invoice that nobody has to look at. */
-const samples = [automaticInvoices[0]!];
-
-const automatic: Story<InvoiceEnvironment> = {
-  tells: "One UBL invoice is read, checked and posted; nobody has to look at it.",
-  victims: ["worker"],
-  async start(environment, token, { profile }) {
-    for (const { documentId, mediaType, bytes } of await storyDocuments(packageRoot(), token, samples))
-      await environment.world.control.putDocument(documentId, mediaType, withOwnNumber(bytes, token));
-    const batch = automaticBatch(token, labPolicy(profile), samples);
-    await startBatch(environment.client, taskQueueOf(environment), batch);
-    return [];
-  },
-  ended: (environment, token, signal) =>
-    workflowEnded(environment, batchWorkflowId(`${token}-batch`), signal),
-  workflowIds: (token) => [
-    batchWorkflowId(`${token}-batch`),
-    ...samples.map((sample) => invoiceWorkflowId(invoiceKeyOf(token, sample))),
-  ],
-};
-
-/**
- * The same invoice with a number of this run's. The number is a business id, and stored content is addressed by its
- * digest alone: without the token in it, nobody could say whose write it was.
- */
-function withOwnNumber(ubl: Uint8Array, token: string): Uint8Array {
-  const text = new TextDecoder().decode(ubl);
-  const numbered = text.replace(/<cbc:ID>([^<]+)<\/cbc:ID>/, `<cbc:ID>$1-${token}</cbc:ID>`);
-  if (numbered === text) throw new Error("the sample has no invoice number to make its own");
-  return new TextEncoder().encode(numbered);
-}
-
-/** Waits for the workflow's end; when the signal is aborted first, says what is pending. */
-async function workflowEnded(
-  { client }: InvoiceEnvironment,
-  workflowId: string,
-  signal: AbortSignal,
-): Promise<Standing> {
-  const handle = client.workflow.getHandle(workflowId);
-  try {
-    // Without the signal the question would be asked on, also when nobody is there any more to hear the answer.
-    await client.connection.withAbortSignal(signal, () => handle.result());
-  } catch (error) {
-    // A failed workflow has ended too; whether it should have is for its effects and invariants to say.
-    if (!(error instanceof WorkflowFailedError)) return standingOf(handle);
-  }
-  return { state: "closed" };
-}
-
-async function standingOf(handle: WorkflowHandle): Promise<Standing> {
-  const { status, raw } = await handle.describe();
-  if (status.name !== "RUNNING") return { state: "closed" };
-  const pending = (raw.pendingActivities ?? []).map(
-    ({ activityType, attempt }) => `${activityType?.name ?? "activity"} (attempt ${attempt ?? 1})`,
-  );
-  const children = (raw.pendingChildren ?? []).map(({ workflowId }) => `child ${workflowId ?? ""}`);
-  return { state: "open", pending: [...pending, ...children] };
-}
-
 export const invoiceRoutes = {
   accounting: ["POST /postings", "GET /postings"],
   documents: ["GET /documents/{documentId}"],
+  mail: ["POST /messages"],
+  api: [
+    "POST /api/invoice-batches",
+    "GET /api/invoice-batches/{batchId}",
+    "GET /api/reviews/{reviewId}",
+    "POST /api/reviews/{reviewId}/decisions",
+  ],
 } as const;
 
+const yesOrNo = (is: boolean): string => (is ? "yes" : "no");
+
+const automatic = automaticStory(taskQueueOf);
+
+/** Everything over HTTP, from handing in to mail and posting. */
+const wholeStories: Record<string, Story<InvoiceEnvironment>> = Object.fromEntries(
+  Object.entries(invoiceStories).map(([name, story]) => [name, storyOf(story, ["worker"])] as const),
+);
+
 /** @param entry the worker's program: the production one, or a scenario's variant of it */
-function invoiceLab(name: string, entry: string) {
+function invoiceLab(
+  name: string,
+  entry: string,
+  stories: Readonly<Record<string, Story<InvoiceEnvironment>>> = { automatic },
+) {
   return defineCrashLab<InvoiceEnvironment>({
     name,
     folder: `${packageRoot()}/scenarios/invoice-approval`,
@@ -132,11 +73,13 @@ function invoiceLab(name: string, entry: string) {
       http: {
         accounting: { url: world.accounting.baseUrl, routes: invoiceRoutes.accounting },
         documents: { url: world.documents.baseUrl, routes: invoiceRoutes.documents },
+        mail: { url: world.mail.baseUrl, routes: invoiceRoutes.mail },
       },
     }),
     processes: {
-      worker: (environment, { temporal, postgres, http }) =>
-        workerSpec(environment, {
+      worker: (environment, { temporal, postgres, http }, { settings, profile }) => {
+        const { policy, accounting } = labSettings(settings, profile);
+        const spec = workerSpec(environment, {
           entry,
           name: "worker",
           taskQueue: taskQueueOf(environment),
@@ -146,20 +89,46 @@ function invoiceLab(name: string, entry: string) {
             accountingUrl: http["accounting"]!,
             documentsUrl: http["documents"]!,
           },
+        });
+        const told = {
+          ACCOUNTING_HONOURS_KEYS: yesOrNo(accounting.honoursKeys),
+          ACCOUNTING_CAN_FIND: yesOrNo(accounting.canFind),
+          ACCOUNTING_SETTLE_MS: String(policy.accounting.settleMs),
+        };
+        return { ...spec, env: { ...spec.env, ...told } };
+      },
+      relay: (environment, { temporal, postgres, http }) =>
+        relaySpec(environment, {
+          name: "relay",
+          temporalAddress: temporal.address,
+          ledgerUrl: postgres["ledger"]!,
+          mailUrl: http["mail"]!,
+        }),
+      [apiProcess]: (environment, { postgres }, { settings, profile }) =>
+        apiSpec(environment, {
+          name: apiProcess,
+          taskQueue: taskQueueOf(environment),
+          ledgerUrl: postgres["ledger"]!,
+          policyFile: environment.office.policyFile(labSettings(settings, profile).policy.workflow),
         }),
     },
-    stories: { automatic },
-    settled: ({ world }, token) => untilSettled(world.journal, token, { timeoutMs: settledMsMax }),
+    ingress: { [apiProcess]: { routes: invoiceRoutes.api, port: ({ port }) => port as number } },
+    stories,
+    settled,
     effects: ({ world }, token) => effectsOf(world.journal, token),
     invariants: invoiceInvariants,
     evidence: invoiceEvidence,
     replayBundle: async ({ bundlePath }) => ({ codePath: bundlePath }),
+    expectations: invoiceExpectations,
     profile: quick,
     otherProfiles: [obituary],
   });
 }
 
-export const invoiceApprovalLab = invoiceLab("invoice-approval", workerEntries.safe);
+export const invoiceApprovalLab = invoiceLab("invoice-approval", workerEntries.safe, {
+  automatic,
+  ...wholeStories,
+});
 
 /** The same story with the worker that posts as if nothing could go wrong. */
 export const naiveInvoiceLab = invoiceLab("invoice-approval-naive", workerEntries.naive);

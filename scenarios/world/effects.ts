@@ -6,6 +6,10 @@ import type { JournalEntry, WorldJournal } from "./journal.js";
 
 /** What stands for the token of whichever run it was. */
 const anyRun = "<run>";
+/** What stands for a moment: a mail names its deadline, and no two runs have the same one. */
+const anyTime = "<time>";
+/** As our systems write moments: ISO 8601 in UTC. */
+const instants = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /**
  * Everything that the outside systems committed for the run, in their order: postings (also by hand) and messages.
@@ -33,13 +37,13 @@ function toEffect(entry: JournalEntry, run: string): Effect {
   };
 }
 
-/** The digest of the entry's content with the run's token replaced: the same for the same effect of another run. */
+/** The digest of the entry's content with the run's token and moments replaced: the same for the same effect of another run. */
 export function comparableDigest({ content }: Pick<JournalEntry, "content">, run: string): string {
   return digestOf(comparable(content, run));
 }
 
 function comparable(content: Content, run: string): Content {
-  if (typeof content === "string") return withoutToken(content, run);
+  if (typeof content === "string") return withoutToken(content, run).replaceAll(instants, anyTime);
   if (Array.isArray(content)) return content.map((item) => comparable(item, run));
   if (typeof content !== "object" || content === null) return content;
   const fields = Object.entries(content).filter(([name]) => name !== "payloadDigest");

@@ -43,7 +43,12 @@ export function approvedBatch(
 }
 
 export function reviewOf(token: string, sample: SampleInvoice): string {
-  return reviewIdOf(processingIdOf(`${token}-batch`, invoiceKeyOf(token, sample)), 1);
+  return reviewIn(`${token}-batch`, token, sample);
+}
+
+/** The review of a sample in a batch with this id. */
+export function reviewIn(batchId: string, token: string, sample: SampleInvoice): string {
+  return reviewIdOf(processingIdOf(batchId, invoiceKeyOf(token, sample)), 1);
 }
 
 /** Someone with a key of the API. */
