@@ -128,5 +128,16 @@ function retryAfterMs({ headers }: Response): number | null {
 function reachReason(error: unknown): string {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return `no answer within ${answerMsMax / 1_000} s`;
-  return cause?.code ?? cause?.message ?? message;
+  const { code } = cause ?? {};
+  if (code === undefined) return cause?.message ?? message;
+  return code in reachReasons ? `${reachReasons[code]!} (${code})` : code;
 }
+
+const reachReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "there is no such host",
+  ECONNRESET: "the connection broke",
+  UND_ERR_SOCKET: "the connection broke",
+  ETIMEDOUT: "the network is silent",
+  EHOSTUNREACH: "the host can't be reached",
+};

@@ -268,7 +268,9 @@ describe("an API that can't be used", () => {
     });
     expect(played.code).toBe(2);
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000]);
-    expect(played.stdout).toContain(`${address}/ could not be reached or used in 6 tries: ECONNREFUSED.`);
+    expect(played.stdout).toContain(
+      `${address}/ could not be reached or used in 6 tries: nothing listens there (ECONNREFUSED).`,
+    );
   });
 
   test("a proxy's trouble is waited out, by its own Retry-After", async () => {
