@@ -18,6 +18,9 @@ export interface TrackRecordOptions {
   readonly stdout: Writable;
 }
 
+/** 128 and SIGINT's number, as a shell says it. */
+const interruptedExitCode = 130;
+
 /**
  * @returns 0 when each side of each variant came out as it has to, 1 when one didn't
  * @throws UserFacingError for a case that isn't known, or a part that can't be had
@@ -41,6 +44,10 @@ export async function trackRecord({ cases, json, stdout }: TrackRecordOptions): 
     }
     if (json !== undefined) await writeResult(json, played);
     return conclude(played, say);
+  } catch (error) {
+    // Interrupted: what broke off was broken off on purpose, and the signal decides how this process ends.
+    if (!run.closing.aborted) throw error;
+    return interruptedExitCode;
   } finally {
     await run.close();
   }
