@@ -9,6 +9,7 @@ import { openLedger, type Ledger } from "../../adapters/ledger/database.js";
 import { checkSchema } from "../../adapters/ledger/migrate.js";
 import { openWorkerConnection } from "../../adapters/temporal/connection.js";
 import { createWorker } from "./create-worker.js";
+import { errorForLog } from "../error-log.js";
 import { badSettingsExitCode, SettingsError } from "../settings.js";
 import { readSettings, type WorkerSettings } from "./settings.js";
 import { wireSweeps } from "./sweeps.js";
@@ -31,7 +32,11 @@ export async function runWorkerProcess(wire: Wiring): Promise<void> {
     return;
   }
   const identity = `${settings.WORKER_NAME}@${process.pid}`;
-  const logger = pino({ level: settings.WORKER_LOG_LEVEL, base: { service: "worker", identity } });
+  const logger = pino({
+    level: settings.WORKER_LOG_LEVEL,
+    base: { service: "worker", identity },
+    serializers: { err: errorForLog },
+  });
   forwardLogs(logger);
   try {
     await serve(settings, identity, logger, wire);
