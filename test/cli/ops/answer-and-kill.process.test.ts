@@ -102,7 +102,7 @@ test("a parked posting is listed, answered twice under one id, and survives the 
   expect(await ops((context) => opsAnswer({ ...context, ...answer }))).toEqual(told);
 
   // Held in the middle of following it: accounting has the request and hasn't answered.
-  await world.control.tellFault({ kind: "lateCommit", ...post, ms: 1_500, times: 1 });
+  await world.control.tellFault({ kind: "slow", ...post, ms: 1_500, times: 1 });
   const seenBefore = await receivedPosts();
   const victim = await startWorker("victim", {});
   await vi.waitFor(async () => expect(await receivedPosts()).toBeGreaterThan(seenBefore), {
