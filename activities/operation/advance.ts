@@ -140,6 +140,11 @@ async function follow<Request extends JsonValue, Receipt extends JsonValue>(
     case "resubmit":
       return afterTakeOver(call, runtime, operation, (taken) => submitAndSend(call, runtime, taken));
     case "next-try":
+      if (operation.try.number >= provedAbsentTriesMax && operation.try.openedFor === "proved-absent") {
+        return afterTakeOver(call, runtime, operation, (taken) =>
+          park(call, runtime, taken, "no-outcome-in-time", { triesWithoutEffect: taken.try.number }),
+        );
+      }
       return openTry(
         call,
         runtime,
@@ -155,6 +160,12 @@ async function follow<Request extends JsonValue, Receipt extends JsonValue>(
       throw new Error(`${call.key}: asked already, and told to ask again.`);
   }
 }
+
+/**
+ * Tries that were each proved to have had no effect, a key's life and `settleMs` apart. One or two are bad luck; where so
+ * many came to nothing, the next one would, too, and a person can see why.
+ */
+const provedAbsentTriesMax = 10;
 
 /**
  * Raises the epoch and goes on as the one current entrant, or finds that another one is, or that what was read and
@@ -218,6 +229,12 @@ async function submitAndSend<Request extends JsonValue, Receipt extends JsonValu
   return send(call, runtime, submitted.operation, askedAt);
 }
 
+/**
+ * A pause is rarely followed by another one at once, so the same call looks again; but each round writes, so not often:
+ * ten times in the default patience.
+ */
+const heldUpRetryMs = 100;
+
 /** @param askedAt when this process asked for the record of the submission, by its own clock. */
 async function send<Request extends JsonValue, Receipt extends JsonValue>(
   call: PerformCall<Request, Receipt>,
@@ -229,7 +246,12 @@ async function send<Request extends JsonValue, Receipt extends JsonValue>(
   const heldUpForMs = runtime.now() - askedAt;
   if (!isStillSendable({ policy, ...sentAt(operation), heldUpForMs })) {
     callBegins(call.journal, call.key, operation.epoch, runtime.now)(); // no call: as good as one that has settled
-    return { step: "wait", ms: 0, because: "held up before the send" };
+    // Recorded like a send that said nothing: a machine that is held up each time is a person's to look at in the end.
+    return recordAnswer(call, runtime, operation, {
+      outcome: "unknown",
+      cause: "held up before the send",
+      retryAfterMs: heldUpRetryMs,
+    });
   }
   const answer = await sendOnce(call, runtime, operation);
   return recordAnswer(call, runtime, operation, answer);

@@ -2,6 +2,7 @@
 import { storedReceipt, storedResult } from "./record.js";
 import type { Performed } from "./call.js";
 import { OperationFailedAtProvider, OperationParked } from "./errors.js";
+import { storableText } from "./storable.js";
 import type { Entrant, OperationJournal, Refusal } from "./journal.js";
 import type { JsonValue } from "./json.js";
 
@@ -30,15 +31,15 @@ export async function finishAccepted<Receipt extends JsonValue>(
     throw new Error(`${key}: no such operation.`);
   }
   if (end.end === "failed") {
+    const refusal = { code: storableText(end.code), detail: storableText(end.detail) };
     const failed = await journal.failAtProvider({
       ...entrant,
       key,
       operationUrl,
-      code: end.code,
-      detail: end.detail,
+      ...refusal,
     });
     if (failed.result === "failed-at-provider") {
-      throw new OperationFailedAtProvider(key, { code: end.code, detail: end.detail });
+      throw new OperationFailedAtProvider(key, refusal);
     }
     return ended(journal, key);
   }

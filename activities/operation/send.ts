@@ -5,6 +5,7 @@ import type { OperationSnapshot } from "./journal.js";
 import type { JsonValue } from "./json.js";
 import type { Answer, Found } from "./provider.js";
 import { callBegins } from "./senders.js";
+import { storableAnswer, storableFound } from "./storable.js";
 
 /**
  * Sends under the try's key. A cancellation doesn't stop it, since the effect may be on its way already: the call
@@ -47,12 +48,14 @@ export async function askOnce<Request extends JsonValue, Receipt extends JsonVal
     cause: "cancelled, and not answered within the grace",
   };
   try {
-    return await Promise.race([
-      call.provider.find!(call.request, { signal: grace.signal }),
-      grace.over.then(() => notAnswered),
-    ]);
+    return storableFound(
+      await Promise.race([
+        call.provider.find!(call.request, { signal: grace.signal }),
+        grace.over.then(() => notAnswered),
+      ]),
+    );
   } catch (error) {
-    return { found: "unknown", cause: describe(error) };
+    return storableFound({ found: "unknown", cause: describe(error) });
   } finally {
     grace.end();
   }
@@ -63,9 +66,9 @@ async function answerOrUnknown<Receipt extends JsonValue>(
   send: () => Promise<Answer<Receipt>>,
 ): Promise<Answer<Receipt>> {
   try {
-    return await send();
+    return storableAnswer(await send());
   } catch (error) {
-    return { outcome: "unknown", cause: describe(error) };
+    return storableAnswer({ outcome: "unknown", cause: describe(error) });
   }
 }
 

@@ -264,11 +264,36 @@ describe("a sender that was held up between the record and the send", () => {
   test("doesn't send what has been decided by others meanwhile: without keys it asks first", async () => {
     const provider = new ProviderModel(clock, withoutKeys);
     const journal = heldUpFor(10_000);
-    await expect(run(provider, { journal })).rejects.toThrow("has not settled");
+    await expect(run(provider, { journal })).rejects.toThrow("held up before the send");
     expect(provider.arrived).toEqual([]);
     clock.advance(1_000);
     await run(provider, { journal });
     expect(provider.effectsEver).toHaveLength(1);
+  });
+
+  test.each([
+    ["keys for a day, can be asked", { ...withKeys, keysLiveForMs: 86_400_000 }],
+    ["keys for a day, can't be asked", { ...withKeys, keysLiveForMs: 86_400_000, canFind: false }],
+    ["keys that expire meanwhile", { ...withKeys, keysLiveForMs: 40_000 }],
+    ["no keys, can be asked", withoutKeys],
+    ["neither", neither],
+  ])("time after time is a person's to look at in the end: %s", async (_, knobs) => {
+    const provider = new ProviderModel(clock, { ...knobs, settleMs: 500 });
+    let writes = 0;
+    const journal = anotherProcess(store, async (verb, _argument, call) => {
+      writes += 1;
+      const result = await call();
+      if (verb === "intend" || verb === "submit") clock.advance(120);
+      return result;
+    });
+    let ended: unknown;
+    for (let minute = 0; minute < 20 && store.questions.length === 0; minute += 1) {
+      ended = await run(provider, { journal }).catch((error: unknown) => error);
+      clock.advance(60_000);
+    }
+    expect(ended).toMatchObject({ name: "OperationParked" });
+    expect(provider.arrived).toEqual([]);
+    expect(writes).toBeLessThan(300);
   });
 
   test("sends all the same where the provider takes it for the same request for ever", async () => {
