@@ -104,8 +104,8 @@ export interface Story<Environment> {
 }
 
 export interface Expectation {
-  /** The window's name, or the end of it. */
-  readonly window: string;
+  /** The window's name, or the end of it; a pattern for names that hold what changes with the code, as fingerprints. */
+  readonly window: string | RegExp;
   readonly verb: Verb;
   /** The one verdict that is right there although it isn't `once`: `parked`, `not-admitted`. */
   readonly verdict: "parked" | "not-admitted";

@@ -157,7 +157,10 @@ function judgePlayed(played: PlayedCase, { golden, expectations }: PlayOptions):
   const { target, run, victim, found, told } = played;
   const expected = expectations.find(
     ({ window, verb }) =>
-      verb === target.verb && (window === target.window || target.window.endsWith(`/${window}`)),
+      verb === target.verb &&
+      (typeof window === "string"
+        ? window === target.window || target.window.endsWith(`/${window}`)
+        : window.test(target.window)),
   );
   const evidence: CaseEvidence = {
     fault: { verb: target.verb, reached: run.reached, fired: run.fired, ...(victim ? { victim } : {}) },

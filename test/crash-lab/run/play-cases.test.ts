@@ -249,6 +249,9 @@ test("parking counts as right only where it is declared, and there it is demande
     because: "it can't be asked",
   } as const;
   expect(await play(lab, [kill("a")])).toEqual({ [window("a")]: "unexpected" });
+  expect(await play(lab, [kill("a")], [{ ...declared, window: /\/a\/1\/after$/ }])).toEqual({
+    [window("a")]: "parked",
+  });
   expect(await play(lab, [kill("a")], [declared])).toEqual({ [window("a")]: "parked" });
   const ended = fakeLab({ passes: () => ["a"] });
   expect(await play(ended.lab, [kill("a")], [declared])).toEqual({ [window("a")]: "unexpected" });

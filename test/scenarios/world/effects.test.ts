@@ -129,3 +129,14 @@ test("evidence is one JSON object a line", () => {
     },
   ]);
 });
+
+test("a mail that names its deadline compares equal in two runs, and another text doesn't", async () => {
+  const mail = (run: string, text: string) =>
+    effectsOf(
+      journalOf(entry(1, { system: "mail", operation: "send", key: `review:${run}`, content: { text } })),
+      run,
+    );
+  const [first] = await mail("r1", "Decide on INV-r1 until 2026-12-01T02:03:04.567Z.");
+  expect(await mail("r2", "Decide on INV-r2 until 2027-01-31T23:59:59Z.")).toEqual([first]);
+  expect(await mail("r2", "Decide on INV-r2 until 2027-01-31.")).not.toEqual([first]);
+});
