@@ -18,6 +18,8 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [needing("postgres"), needing("temporal"), needing("process")],
           testTimeout: 30_000,
+          // As long as a test: a busy machine loads a grammar or a bundle no faster in a hook.
+          hookTimeout: 30_000,
         },
       },
       {
