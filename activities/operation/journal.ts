@@ -178,7 +178,17 @@ export type AnswerResult =
   | { readonly result: "answered"; readonly key: string; readonly state: OperationState }
   /** Somebody else's answer, or this id with another content, was there first. */
   | { readonly result: "answered-before"; readonly by: string; readonly answerId: string }
-  | { readonly result: "not-parked" };
+  | { readonly result: "not-parked" }
+  /** The answer would lose what is known; nothing has changed, and the question stays open. */
+  | { readonly result: "not-possible"; readonly why: string };
+
+/**
+ * Why `redrive` is no answer where an earlier try's receipt is stored and the current try was never sent: going on would
+ * send that try beside an effect that is known.
+ */
+export const redriveBesideAReceipt =
+  "an earlier try's receipt is stored and the current try was never sent, so trying again would make a second effect: " +
+  "adopt the receipt, or say that its effect is absent";
 
 export interface OperationJournal {
   read(key: string): Promise<OperationSnapshot | null>;

@@ -1,6 +1,10 @@
 import { sql, type RawBuilder } from "kysely";
 
-import type { AnswerResult, AnswerToParked } from "../../../activities/operation/journal.js";
+import {
+  redriveBesideAReceipt,
+  type AnswerResult,
+  type AnswerToParked,
+} from "../../../activities/operation/journal.js";
 import type { OperationState } from "../../../activities/operation/states.js";
 import type { Ledger } from "../database.js";
 import { withRetry } from "../retryable.js";
@@ -9,6 +13,8 @@ import { inStateBefore, json } from "./statement.js";
 /**
  * `parked` → what a person, or a reconciler, answers: `adopt` → `confirmed`, `absent` → `intended` with the next try,
  * `redrive` → `unknown`, to be asked about by the same rules and with a new time until it parks again.
+ *
+ * `redrive` is refused beside an earlier try's receipt when the current try was never sent: it would be sent then.
  *
  * Compare-and-set on the open question: of two answers one counts, and the other learns whose did. Sent again under
  * the same id it gives the same result. The epoch is raised, so that no entrant from before can guess over it.
@@ -36,6 +42,7 @@ async function write(ledger: Ledger, given: AnswerToParked): Promise<AnswerResul
       select o.key
       from operations o join recovery_queue q on q.subject_kind = 'operation' and q.subject = o.key
       where q.id = ${given.recoveryId} and ${inStateBefore("answer")}
+        and not (${given.answer.answer === "redrive"} and ${besideAReceipt})
       for update of o
     ), answered as (
       update recovery_queue q
@@ -68,6 +75,9 @@ async function write(ledger: Ledger, given: AnswerToParked): Promise<AnswerResul
   return rows[0] === undefined ? undefined : { result: "answered", ...rows[0] };
 }
 
+/** The current try was never sent, and the receipt of an earlier one is stored. */
+const besideAReceipt = sql`(o.submitted_at is null and o.receipt is not null)`;
+
 /** What each answer makes of the operation. What it had stored stays in the events. */
 function changes({ answer }: AnswerToParked): RawBuilder<unknown> {
   switch (answer.answer) {
@@ -92,9 +102,11 @@ async function answerThere(ledger: Ledger, given: AnswerToParked): Promise<Answe
     id: string | null;
     same: boolean;
     state: OperationState;
+    besideAReceipt: boolean;
   }>`
     select q.subject as key, q.answered_by as by, q.answer_id as id, q.answer = ${json(given.answer)} as same,
-           coalesce(e.state, o.state) as state
+           coalesce(e.state, o.state) as state,
+           (${inStateBefore("answer")} and ${besideAReceipt}) as "besideAReceipt"
     from recovery_queue q
     join operations o on o.key = q.subject
     left join operation_events e
@@ -102,7 +114,9 @@ async function answerThere(ledger: Ledger, given: AnswerToParked): Promise<Answe
     where q.subject_kind = 'operation' and q.id = ${given.recoveryId}`.execute(ledger);
   const row = rows[0];
   if (row === undefined || row.by === null) {
-    return { result: "not-parked" };
+    return row?.besideAReceipt && given.answer.answer === "redrive"
+      ? { result: "not-possible", why: redriveBesideAReceipt }
+      : { result: "not-parked" };
   }
   return row.id === given.answerId && row.same
     ? { result: "answered", key: row.key, state: row.state }

@@ -85,7 +85,7 @@ async function answerOperation(
   if (answered.result === "not-parked") {
     return { result: "not-possible", why: "The operation isn't parked any more; list again." };
   }
-  if (answered.result === "answered-before") return answered;
+  if (answered.result !== "answered") return answered;
   const workflowId = workflowOfOperation(answered.key);
   if (workflowId !== undefined) {
     await enqueue(transaction, `hint:answer:${recoveryId}`, {

@@ -407,6 +407,34 @@ export function journalContract(make: () => Promise<JournalUnderTest>): void {
       expect(after).toMatchObject({ state: "unknown", try: parked.try, submitted: parked.submitted });
       expect(after.uncertainSince).toBeGreaterThanOrEqual(parked.uncertainSince!);
     });
+    test("redrive isn't possible where it would send a repaired try beside an earlier one's effect", async () => {
+      const { parked, id } = await question();
+      const by = { answerId: "a", by: "ann" };
+      await journal.answer({ ...by, recoveryId: id, answer: { answer: "absent" } });
+      await journal.nextTry({
+        ...claim(await at(parked.key)),
+        endedTry: 2,
+        fingerprint: otherFingerprint,
+        repair: 1,
+        openedFor: "repair",
+        why: "corrected",
+      });
+      // The first try had an effect after all, and its receipt comes late.
+      const late = await journal.confirm({ ...claim(parked), tryNumber: 1, receipt, outcome: "done" });
+      expect(late.result).toBe("parked");
+      const before = await at(parked.key);
+      const open = (await under.openQuestions(parked.key))[0]!.id;
+      const redrive = { answerId: "b", by: "ann", recoveryId: open, answer: { answer: "redrive" } } as const;
+      expect(await journal.answer(redrive)).toMatchObject({
+        result: "not-possible",
+        why: expect.stringContaining("a second effect"),
+      });
+      expect({ ...(await at(parked.key)), now: 0 }).toEqual({ ...before, now: 0 });
+      expect(await journal.answer({ ...redrive, answer: { answer: "adopt", receipt } })).toMatchObject({
+        result: "answered",
+        state: "confirmed",
+      });
+    });
     test("of two different ones counts once, and the other learns whose did", async () => {
       const { parked, id } = await question();
       const given = (by: string) =>

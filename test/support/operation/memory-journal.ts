@@ -5,6 +5,7 @@
  */
 import {
   reasonsAReceiptAnswers,
+  redriveBesideAReceipt,
   type AcceptedOperation,
   type AnswerResult,
   type AnswerToParked,
@@ -232,6 +233,9 @@ export class MemoryJournal implements OperationJournal {
     }
     if (!allowed("answer", row)) {
       return { result: "not-parked" };
+    }
+    if (given.answer.answer === "redrive" && row.submitted === null && row.receipt !== null) {
+      return { result: "not-possible", why: redriveBesideAReceipt };
     }
     row.epoch += 1;
     row.parkedFor = null;
