@@ -168,16 +168,15 @@ async function killAndReplace(
   const deaths = await lab.phases.during("kill", () => lab.active(process).die(held.map(({ at }) => at!)));
   // It lived on until the signal came through, so only now is it certain what it was given and what it answered.
   const seen = new Map(
-    runs.map((run) => [run, { events: run.events.slice(), withheld: new Set(run.withheld) }] as const),
+    runs.map((run) => {
+      // What other processes were given isn't lost: they live.
+      const events = run.events.filter((event) => event.process === process);
+      return [run, { events, withheld: new Set(run.withheld) }] as const;
+    }),
   );
   await lab.phases.during("standby", () => lab.replace(process));
   if (lab.reportDead) {
-    const open = [...seen.values()].flatMap(({ events, withheld }) =>
-      openTasks(
-        events.filter((event) => event.process === process),
-        withheld,
-      ),
-    );
+    const open = [...seen.values()].flatMap(({ events, withheld }) => openTasks(events, withheld));
     await lab.reportDead(open);
   }
   return new Map(

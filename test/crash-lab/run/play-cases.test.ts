@@ -303,3 +303,40 @@ test("golden runs: windows of both, or one clear reason why there can be none", 
     "ends differently each time: accounting posting",
   );
 });
+
+test("what another process was given isn't lost with the one that was killed", async () => {
+  const task = {
+    kind: "activity-task" as const,
+    taskToken: "t",
+    workflowId: "w",
+    runId: "r",
+    workflowType: "order",
+    activityType: "pay",
+    activityId: "3",
+    attempt: 1,
+    identity: "worker@41",
+    eager: false,
+  };
+  const started = {
+    workflowId: "w",
+    runId: "r",
+    eventId: 9,
+    at: "2026-01-01T00:00:00.000Z",
+    type: "ACTIVITY_TASK_STARTED",
+    activityId: "3",
+    attempt: 1,
+    identity: "worker@41",
+  };
+  const { lab } = fakeLab({ passes: () => [], found: () => ({ ...undisturbed, history: [started] }) });
+  const start: typeof lab.start = async (run) => {
+    const delivery = eventOf({ label: "Poll", side: "after" });
+    const connection = { generation: 1, clientPort: 1 };
+    const details = { kind: "temporal" as const, connection, call: "PollActivityTaskQueue", task: null };
+    const of = { workflowId: "w", workflowType: "order", commands: [], delivered: [task] };
+    run.decide({ ...delivery, details: { ...details, ...of } }, "worker#1");
+    run.decide(eventOf({ label: "a", side: "after", process: "api" }), "api#1");
+    return [];
+  };
+  const target: Target = { window: "automatic/api/accounting/a/1/after", verb: "kill" };
+  expect(await play({ ...lab, start }, [target])).toEqual({ [target.window]: "once" });
+});
