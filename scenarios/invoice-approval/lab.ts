@@ -51,9 +51,11 @@ const yesOrNo = (is: boolean): string => (is ? "yes" : "no");
 
 const automatic = automaticStory(taskQueueOf);
 
-/** Everything over HTTP, from handing in to mail and posting. */
+/** Everything over HTTP, from handing in to mail and posting; each of the three processes is killed in its windows. */
 const wholeStories: Record<string, Story<InvoiceEnvironment>> = Object.fromEntries(
-  Object.entries(invoiceStories).map(([name, story]) => [name, storyOf(story, ["worker"])] as const),
+  Object.entries(invoiceStories).map(
+    ([name, story]) => [name, storyOf(story, ["worker", "api", "relay"])] as const,
+  ),
 );
 
 /** @param entry the worker's program: the production one, or a scenario's variant of it */
