@@ -145,6 +145,14 @@ test.each<[string, string, string | RegExp, string, string]>([
     "characters of content",
   ],
   ["a bare ampersand", ubl, "Hafen Papier", "Hafen & Papier", 'document is "&'],
+  [
+    "an element inside an amount",
+    ubl,
+    ">170.00<",
+    ">17<cbc:Note/>0.00<",
+    'LineExtensionAmount is "<cbc:Note>"; allowed: text without elements in it',
+  ],
+  ["a reference between two instructions", ubl, "Hafen Papier", "<?a <!-- ?>&nbsp;<?b --> ?>Hafen", "&nbsp;"],
   ["CII: a date in another format", cii, 'format="102"', 'format="203"', '@format is "203"'],
   [
     "CII: no total",
