@@ -6,9 +6,10 @@
  * would let through small wrong sums for ever; without one, an invoice of a supplier who rounds differently is
  * refused once, visibly.
  */
+import type { Decimal } from "decimal.js";
 import type { AssessmentRules, Finding, InvoiceAssessment, KnownSupplier, RuleName } from "./assessment.js";
 import type { ExtractedInvoice, InvoiceLine, TaxSubtotal, VatClass } from "./invoice-document/invoice.js";
-import { Exact, minorUnitDigits } from "./invoice-document/values.js";
+import { Exact, minorUnitDigits, sumMinor } from "./invoice-document/values.js";
 
 /** Rules whose finding a person can overrule. Every other finding makes the invoice wrong in itself. */
 const reviewable: ReadonlySet<RuleName> = new Set(["supplier-name", "supplier-currency", "review-threshold"]);
@@ -74,26 +75,32 @@ function lineFindings(line: InvoiceLine, index: number, currency: string): Findi
     .toDecimalPlaces(0)
     .plus(line.adjustmentMinor);
   return [
-    ...unequal("line-net", `${field}.netMinor`, net.toNumber(), line.netMinor),
+    ...unequal("line-net", `${field}.netMinor`, wholeOf(net), line.netMinor),
     ...categoryFindings(line, field),
   ];
 }
 
 function totalFindings({ lines, adjustments, totals, taxes }: ExtractedInvoice): Finding[] {
-  const adjusted = sum(adjustments.map(({ amountMinor }) => amountMinor));
-  const net = totals.linesNetMinor + totals.adjustmentsMinor;
-  const payable = totals.grossMinor - totals.prepaidMinor + totals.roundingMinor;
+  const adjusted = sumMinor(adjustments.map(({ amountMinor }) => amountMinor));
+  const net = sumMinor([totals.linesNetMinor, totals.adjustmentsMinor]);
+  const gross = sumMinor([totals.netMinor, totals.taxMinor]);
+  const payable = sumMinor([totals.grossMinor, -totals.prepaidMinor, totals.roundingMinor]);
   return [
     ...unequal(
       "lines-total",
       "totals.linesNetMinor",
-      sum(lines.map(({ netMinor }) => netMinor)),
+      sumMinor(lines.map(({ netMinor }) => netMinor)),
       totals.linesNetMinor,
     ),
     ...unequal("adjustments-total", "totals.adjustmentsMinor", adjusted, totals.adjustmentsMinor),
     ...unequal("net-total", "totals.netMinor", net, totals.netMinor),
-    ...unequal("vat-total", "totals.taxMinor", sum(taxes.map(({ taxMinor }) => taxMinor)), totals.taxMinor),
-    ...unequal("gross-total", "totals.grossMinor", totals.netMinor + totals.taxMinor, totals.grossMinor),
+    ...unequal(
+      "vat-total",
+      "totals.taxMinor",
+      sumMinor(taxes.map(({ taxMinor }) => taxMinor)),
+      totals.taxMinor,
+    ),
+    ...unequal("gross-total", "totals.grossMinor", gross, totals.grossMinor),
     ...unequal("payable-total", "totals.payableMinor", payable, totals.payableMinor),
     ...unless(totals.grossMinor > 0, {
       rule: "gross-positive",
@@ -106,7 +113,7 @@ function totalFindings({ lines, adjustments, totals, taxes }: ExtractedInvoice):
 
 /** For each VAT class on a line or an adjustment one subtotal, with the right base and the right tax, and no other. */
 function vatFindings({ lines, adjustments, taxes }: ExtractedInvoice): Finding[] {
-  const bases = new Map<string, number>();
+  const bases = new Map<string, bigint>();
   for (const line of lines) add(bases, className(line), line.netMinor);
   for (const adjustment of adjustments) add(bases, className(adjustment), adjustment.amountMinor);
   const named = taxes.map(className);
@@ -116,7 +123,7 @@ function vatFindings({ lines, adjustments, taxes }: ExtractedInvoice): Finding[]
       rule: "vat-breakdown",
       field: "taxes",
       expected: `a subtotal for ${name}`,
-      actual: named.join(", ") || "none",
+      actual: listed(named),
     })),
     ...taxes.flatMap((tax, index) => subtotalFindings(tax, index, bases, named)),
     ...adjustments.flatMap((adjustment, index) => categoryFindings(adjustment, `adjustments[${index}]`)),
@@ -126,19 +133,19 @@ function vatFindings({ lines, adjustments, taxes }: ExtractedInvoice): Finding[]
 function subtotalFindings(
   tax: TaxSubtotal,
   index: number,
-  bases: ReadonlyMap<string, number>,
+  bases: ReadonlyMap<string, bigint>,
   named: readonly string[],
 ): Finding[] {
   const field = `taxes[${index}]`;
   const name = className(tax);
   if (named.indexOf(name) !== index || !bases.has(name)) {
-    const expected = bases.has(name) ? `${name} once` : [...bases.keys()].join(", ");
+    const expected = bases.has(name) ? `${name} once` : listed([...bases.keys()]);
     return [{ rule: "vat-breakdown", field, expected, actual: name }];
   }
   const due = new Exact(tax.taxableMinor).times(tax.vatRateBasisPoints).dividedBy(10_000).toDecimalPlaces(0);
   return [
     ...unequal("vat-breakdown", `${field}.taxableMinor`, bases.get(name)!, tax.taxableMinor),
-    ...unequal("vat-amount", `${field}.taxMinor`, due.toNumber(), tax.taxMinor),
+    ...unequal("vat-amount", `${field}.taxMinor`, wholeOf(due), tax.taxMinor),
   ];
 }
 
@@ -189,8 +196,13 @@ function thresholdFindings(invoice: ExtractedInvoice, rules: AssessmentRules): F
   });
 }
 
-function unequal(rule: RuleName, field: string, expected: number, actual: number): Finding[] {
-  return unless(expected === actual, { rule, field, expected: String(expected), actual: String(actual) });
+function unequal(rule: RuleName, field: string, expected: bigint, actual: number): Finding[] {
+  return unless(expected === BigInt(actual), {
+    rule,
+    field,
+    expected: String(expected),
+    actual: String(actual),
+  });
 }
 
 function unless(holds: boolean, finding: Finding): Finding[] {
@@ -206,10 +218,20 @@ function sameName(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-function add(sums: Map<string, number>, name: string, amount: number): void {
-  sums.set(name, (sums.get(name) ?? 0) + amount);
+function add(sums: Map<string, bigint>, name: string, amount: number): void {
+  sums.set(name, (sums.get(name) ?? 0n) + BigInt(amount));
 }
 
-function sum(amounts: readonly number[]): number {
-  return amounts.reduce((total, amount) => total + amount, 0);
+/** A whole number of minor units as one that can't lose any of them. */
+function wholeOf(amount: Decimal): bigint {
+  return BigInt(amount.toFixed(0));
+}
+
+/** Names in a finding are for a person; findings are kept in the workflow's history, whose entries are limited. */
+const shownNamesMax = 10;
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return "none";
+  const left = names.length - shownNamesMax;
+  return names.slice(0, shownNamesMax).join(", ") + (left > 0 ? ` and ${left} more` : "");
 }

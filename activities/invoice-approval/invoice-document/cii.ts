@@ -10,6 +10,7 @@ import {
   decimalText,
   isoDate,
   rateBasisPoints,
+  totalMinor,
   vatCategory,
   vatIdentifier,
 } from "./values.js";
@@ -92,9 +93,10 @@ function lineOf(line: XmlElement, currency: string): InvoiceLine {
     quantity: decimalText(quantity.path, quantity.text),
     unitPrice: decimalText(unitPrice.path, unitPrice.text),
     priceBaseQuantity: base ? decimalText(base.path, base.text) : "1",
-    adjustmentMinor: settlement
-      .all("SpecifiedTradeAllowanceCharge")
-      .reduce((sum, item) => sum + signed(item, currency), 0),
+    adjustmentMinor: totalMinor(
+      `${settlement.path}/SpecifiedTradeAllowanceCharge`,
+      settlement.all("SpecifiedTradeAllowanceCharge").map((item) => signed(item, currency)),
+    ),
     netMinor: amount(net, currency),
     ...vatClassOf(settlement.require("ApplicableTradeTax")),
   };
@@ -119,7 +121,10 @@ function totalsOf(totals: XmlElement, currency: string): ExtractedInvoice["total
   };
   return {
     linesNetMinor: amount(totals.require("LineTotalAmount"), currency),
-    adjustmentsMinor: optional("ChargeTotalAmount") - optional("AllowanceTotalAmount"),
+    adjustmentsMinor: totalMinor(`${totals.path}/ChargeTotalAmount`, [
+      optional("ChargeTotalAmount"),
+      0 - optional("AllowanceTotalAmount"),
+    ]),
     netMinor: amount(totals.require("TaxBasisTotalAmount"), currency),
     taxMinor: taxTotalOf(totals, currency),
     grossMinor: amount(totals.require("GrandTotalAmount"), currency),

@@ -24,6 +24,7 @@ import {
   isoDate,
   plainText,
   rateBasisPoints,
+  totalMinor,
   vatIdentifier,
 } from "./values.js";
 
@@ -56,7 +57,10 @@ export function readPdfLayout(text: string): ExtractedInvoice {
     adjustments: [],
     taxes: matching(lines, "VAT", vatBegin, vatPattern).map((groups) => taxOf(groups, currency)),
     totals: {
-      linesNetMinor: items.reduce((sum, item) => sum + item.netMinor, 0),
+      linesNetMinor: totalMinor(
+        "Item",
+        items.map(({ netMinor }) => netMinor),
+      ),
       adjustmentsMinor: 0,
       netMinor: money("Net total"),
       taxMinor: money("VAT total"),

@@ -10,6 +10,7 @@ import {
   decimalText,
   isoDate,
   rateBasisPoints,
+  totalMinor,
   vatCategory,
   vatIdentifier,
 } from "./values.js";
@@ -70,7 +71,10 @@ function lineOf(line: XmlElement, currency: string): InvoiceLine {
     quantity: decimalText(quantity.path, quantity.text),
     unitPrice: decimalText(unitPrice.path, unitPrice.text),
     priceBaseQuantity: base ? decimalText(base.path, base.text) : "1",
-    adjustmentMinor: line.all("AllowanceCharge").reduce((sum, item) => sum + signed(item, currency), 0),
+    adjustmentMinor: totalMinor(
+      `${line.path}/AllowanceCharge`,
+      line.all("AllowanceCharge").map((item) => signed(item, currency)),
+    ),
     netMinor: amount(line.require("LineExtensionAmount"), currency),
     ...vatClassOf(line.require("Item", "ClassifiedTaxCategory")),
   };
@@ -114,7 +118,10 @@ function totalsOf(root: XmlElement, currency: string): ExtractedInvoice["totals"
   };
   return {
     linesNetMinor: amount(totals.require("LineExtensionAmount"), currency),
-    adjustmentsMinor: optional("ChargeTotalAmount") - optional("AllowanceTotalAmount"),
+    adjustmentsMinor: totalMinor(`${totals.path}/ChargeTotalAmount`, [
+      optional("ChargeTotalAmount"),
+      0 - optional("AllowanceTotalAmount"),
+    ]),
     netMinor: amount(totals.require("TaxExclusiveAmount"), currency),
     taxMinor: amount(taxTotal(root, currency).require("TaxAmount"), currency),
     grossMinor: amount(totals.require("TaxInclusiveAmount"), currency),

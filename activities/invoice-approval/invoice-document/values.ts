@@ -30,6 +30,27 @@ export function amountMinor(field: string, text: string, currency: string): numb
   return minor.toNumber() + 0;
 }
 
+/**
+ * Adds amounts in minor units exactly: as floating-point numbers, large ones that cancel each other can lose a unit on
+ * the way, and the sum would look right.
+ */
+export function sumMinor(amounts: readonly number[]): bigint {
+  return amounts.reduce((total, amount) => total + BigInt(amount), 0n);
+}
+
+/** @returns the sum as a number; refused when it can't be one exactly */
+export function totalMinor(field: string, amounts: readonly number[]): number {
+  const total = sumMinor(amounts);
+  if (!Number.isSafeInteger(Number(total))) {
+    throw new InvalidDocument(
+      field,
+      String(total),
+      `a sum of at most ${Number.MAX_SAFE_INTEGER} minor units`,
+    );
+  }
+  return Number(total);
+}
+
 /** @param text percent: `19` or `8.10` */
 export function rateBasisPoints(field: string, text: string): number {
   const basisPoints = decimal(field, text).times(100);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { assess } from "../../../activities/invoice-approval/assess.js";
 import type { AssessmentRules, KnownSupplier } from "../../../activities/invoice-approval/assessment.js";
 import type { ExtractedInvoice } from "../../../activities/invoice-approval/invoice-document/invoice.js";
+import { Exact } from "../../../activities/invoice-approval/invoice-document/values.js";
 import { readSupplierDirectory } from "../../../adapters/suppliers/file.js";
 import { productionPolicy } from "../../../scenarios/invoice-approval/policy.js";
 import { readSample } from "../../support/samples.js";
@@ -146,4 +147,43 @@ test.each(Object.entries(mutations))("%s, changed by whatever, is never valid an
     }),
     { numRuns: 300 },
   );
+});
+
+test("sums that floating-point numbers would round are exact", () => {
+  const largest = Number.MAX_SAFE_INTEGER;
+  const line = valid.lines[0]!;
+  const priced = (netMinor: number) => ({
+    ...line,
+    quantity: "1",
+    priceBaseQuantity: "1",
+    adjustmentMinor: 0,
+    unitPrice: new Exact(netMinor).dividedBy(100).toFixed(),
+    netMinor,
+  });
+  // 2^53 - 1 + 2 is 2^53 + 1, which no double is: added one by one as doubles, these give 1 and not 2.
+  const amounts = [largest, 2, -largest];
+  const judged = (linesNetMinor: number) =>
+    rulesOf({
+      ...valid,
+      lines: amounts.map(priced),
+      totals: { ...valid.totals, linesNetMinor },
+    }).filter((rule) => rule === "lines-total" || rule === "line-net");
+  expect(amounts.reduce((sum, amount) => sum + amount, 0)).not.toBe(2);
+  expect(judged(2)).toEqual([]);
+  expect(judged(1)).toEqual(["lines-total"]);
+});
+
+test("a finding names ten VAT classes and counts the rest", () => {
+  const lines = Array.from({ length: 40 }, (_, index) => ({
+    ...valid.lines[0]!,
+    vatRateBasisPoints: index + 1,
+  }));
+  const taxes = lines.map(({ vatRateBasisPoints }) => ({ ...valid.taxes[0]!, vatRateBasisPoints }));
+  const [finding] = judge({ ...valid, lines, taxes: taxes.slice(1) }).findings.filter(
+    ({ rule, field }) => rule === "vat-breakdown" && field === "taxes",
+  );
+  expect(finding).toMatchObject({
+    expected: "a subtotal for S 1",
+    actual: expect.stringMatching(/S 11 and 29 more$/),
+  });
 });
