@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { InvalidDocument } from "./invalid-document.js";
 import { guardReasons, type PdfContent } from "./pdf-content.js";
 
-/** For strings and maps; what streams are unpacked into is watched by the guard. An ordinary invoice takes 40 MB. */
+/** For strings and maps; what streams are unpacked into is watched by the guard. An ordinary invoice takes 20 MB. */
 const heapMegabytesMax = 256;
 /** More than the largest content that is handed back, which is an embedded file of 5 MB in base64. */
 const outputBytesMax = 16 * 1024 * 1024;
@@ -16,8 +16,8 @@ const engineOutOfMemory = /JavaScript heap out of memory|Fatal JavaScript invali
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /**
- * One PDF at a time, so that several hostile ones together cost no more memory than one. An ordinary one takes about a
- * second.
+ * One PDF at a time, so that several hostile ones together cost no more memory than one. An ordinary one takes half
+ * a second.
  *
  * @throws InvalidDocument when the PDF is refused, or takes more memory or computing time than an invoice needs
  * @throws Error when the process ended in another way; trying again may help

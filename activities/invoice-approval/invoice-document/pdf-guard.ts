@@ -13,9 +13,9 @@ const { startedBy } = workerData as { readonly startedBy: number };
 const standardError = 2;
 
 const megabyte = 1024 * 1024;
-/** An ordinary invoice takes 150 MB, most of it the program. */
+/** An ordinary invoice takes 70 MB, most of it the program; one of fifty pages with its fonts may take thrice that. */
 const residentBytesMax = 512 * megabyte;
-/** Computing time, not time on the clock, so that a busy machine refuses nothing. An ordinary invoice takes 1 s. */
+/** Computing time, not time on the clock, so that a busy machine refuses nothing. An ordinary invoice takes 0.3 s. */
 const computingMicrosecondsMax = 10_000_000;
 /** Unpacking fills some 200 MB in a second, so that at most a few megabytes more are taken before the next look. */
 const lookEveryMs = 10;

@@ -1,21 +1,10 @@
 import { expect, test } from "vitest";
-import { InvalidDocument } from "../../../../activities/invoice-approval/invoice-document/invalid-document.js";
 import { attributesMax, markupMax } from "../../../../activities/invoice-approval/invoice-document/markup.js";
 import { parseXml } from "../../../../activities/invoice-approval/invoice-document/xml.js";
+import { costOfFourfold } from "../../../support/computing-cost.js";
 import { sampleText } from "../../../support/samples.js";
 
 const parse = (text: string) => parseXml(new TextEncoder().encode(text));
-
-/** Computing time of the process in milliseconds, which is the same on a busy machine; the outcome doesn't matter. */
-function costOf(text: string): number {
-  const before = process.cpuUsage();
-  try {
-    parse(text);
-  } catch (error) {
-    if (!(error instanceof InvalidDocument)) throw error;
-  }
-  return process.cpuUsage(before).user / 1_000;
-}
 
 const repeated: Record<string, (times: number) => string> = {
   "comments without an end": (times) => `<a>${"<!--".repeat(times)}`,
@@ -31,16 +20,10 @@ const repeated: Record<string, (times: number) => string> = {
   "quotes of a declaration": (times) => `<?xml ${"encoding='".repeat(times)}`,
 };
 
-/** Below it, a ratio says more about the compiler and the collector than about the text. */
-const leastCostMs = 50;
-
 test.each(Object.entries(repeated))(
   "four times as many %s cost about four times as much",
   (_what, textOf) => {
-    const times = 20_000;
-    const one = Math.max(costOf(textOf(times)), leastCostMs);
-    // Squared, four times as many would cost sixteen times as much.
-    expect(costOf(textOf(4 * times))).toBeLessThan(8 * one);
+    expect(costOfFourfold((times) => parse(textOf(times)), 20_000)).toBeLessThan(8);
   },
 );
 
