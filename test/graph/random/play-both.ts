@@ -150,7 +150,7 @@ class Play {
     const reference = plain(await this.referencePlayer.play(op));
     if (op.op === "state") this.notice(core as unknown as StateView);
     // From here on the two are at different places, so the script ends; the case runner has a case of its own for it.
-    if (stillOpen.length > 0 && isCommandsBesideQuestion(reference) && core["error"] === undefined)
+    if (isCommandsBesideQuestion(reference) && core["error"] === undefined)
       return { result: core, reference };
     const partly = stillOpen.length > 0 || this.answered.size > 0;
     if (partly) this.features.add("partly answered");
