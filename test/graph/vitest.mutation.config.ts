@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: [
       "test/graph/core/supersteps.test.ts",
+      "test/graph/cases/each-case.test.ts",
       "test/graph/local/{edits,events,nested,running,object-state}.test.ts",
     ],
     testTimeout: 10_000,
