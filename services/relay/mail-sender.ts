@@ -1,4 +1,5 @@
 /** Sends the outbox's mails through the mail system. */
+import { createHash } from "node:crypto";
 import type { Answer } from "../../activities/operation/provider.js";
 import type { Mail, MailReceipt } from "../../activities/ports.js";
 import type { Delivery, Sender } from "../../adapters/ledger/outbox/delivery.js";
@@ -21,15 +22,24 @@ export function createMailSender(mail: Mail): Sender<"mail"> {
         needsPerson: true,
       };
     }
-    const request = { reference: claimed.messageKey, to, subject, text };
+    const reference = referenceOf(claimed.messageKey);
     return deliveryOf(
-      await mail.send(request, {
-        providerKey: claimed.messageKey,
+      await mail.send(
+        { reference, to, subject, text },
         // The provider has its own time-out.
-        signal: new AbortController().signal,
-      }),
+        { providerKey: reference, signal: new AbortController().signal },
+      ),
     );
   };
+}
+
+/** What the mail system takes as a reference, and as a key; it refuses a longer one each time it is sent. */
+const referenceCharactersMax = 200;
+
+/** The message key where it fits, else its digest: the same for the same message, and another for another. */
+export function referenceOf(messageKey: string): string {
+  if (messageKey.length <= referenceCharactersMax) return messageKey;
+  return `mail:${createHash("sha256").update(messageKey).digest("hex")}`;
 }
 
 /** What the mail system's answer means for the message. */

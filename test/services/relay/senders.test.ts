@@ -10,7 +10,7 @@ import type { Mail, MailReceipt } from "../../../activities/ports.js";
 import type { Claimed } from "../../../adapters/ledger/outbox/delivery.js";
 import { deliveryAfterFailure } from "../../../adapters/temporal/workflow-sender.js";
 import { reconnectDelayMs } from "../../../services/relay/listener.js";
-import { createMailSender, deliveryOf } from "../../../services/relay/mail-sender.js";
+import { createMailSender, deliveryOf, referenceOf } from "../../../services/relay/mail-sender.js";
 import { readSettings } from "../../../services/relay/settings.js";
 import { Bell } from "../../../services/relay/wake.js";
 
@@ -83,6 +83,15 @@ describe("a mail that may have been sent", () => {
     });
     return { keys, send };
   };
+
+  test("has a reference that the mail system takes, also where its key is longer", () => {
+    const key = `mail:${"b".repeat(64)}:${"i".repeat(100)}:1:${"a".repeat(60)}@example.com`;
+    const reference = referenceOf(key);
+    expect(reference).toMatch(/^mail:[0-9a-f]{64}$/);
+    expect(referenceOf(key)).toBe(reference);
+    expect(referenceOf(`${key}x`)).not.toBe(reference);
+    expect(referenceOf("m".repeat(200))).toBe("m".repeat(200));
+  });
 
   test("is sent again under its key while that lives", async () => {
     const { keys, send } = sender({});
