@@ -165,7 +165,8 @@ Exit codes: 0 handed in, and what has ended was posted; 1 refused, or an invoice
 Exit code: 0 fine, 1 a bad verdict or windows that changed, 2 the lab could not do its work.
 
 Examples:
-  killproof crash invoice-approval                       kill in every window
+  killproof crash invoice-approval --story automatic     one story: kill in every window
+  killproof crash invoice-approval                       all stories, one after the other
   killproof crash invoice-approval --verb drop-answer    withhold every answer instead
   killproof crash invoice-approval --naive --json r.json see how the unprotected worker fails
   killproof crash invoice-approval --mutants             see that the lab notices what is taken out
