@@ -144,6 +144,41 @@ describe("how a run stands", () => {
     expect(edited.frames[namespace]!.head.waits).toHaveLength(1);
   });
 
+  it("stands at a breakpoint when the only question is one of a subgraph that failed and was handled", () => {
+    const asking = defineGraph({ name: "asking", version: "1", state })
+      .node("ask", { interrupts: true })
+      .node("fail")
+      .edge(START, "ask")
+      .edge(START, "fail")
+      .build();
+    const stopping = defineGraph({ name: "stopping", version: "1", state, interruptBefore: ["x"] })
+      .node("x")
+      .edge(START, "x")
+      .build();
+    const graph = defineGraph({ name: "g", version: "1", state })
+      .subgraph("handled", asking, { onError: true })
+      .subgraph("stopped", stopping)
+      .edge(START, "handled")
+      .edge(START, "stopped")
+      .build();
+    const both = compile(graph.manifest);
+    const { checkpoint } = start(both, undefined, {}, call);
+    const [ask, fail] = plan(both, checkpoint);
+    const asked = { status: "asked", asked: [{ id: "q", value: "?" }], answers: [] } as const;
+    const failed = { status: "failed", error: { name: "Error", message: "boom" }, answers: [] } as const;
+    const outcome = (task: Task, record: Outcome["record"]): Outcome => ({
+      namespace: task.namespace,
+      taskId: task.id,
+      record,
+    });
+    const first = apply(both, checkpoint, [outcome(ask!, asked)]).checkpoint;
+    expect(names(plan(both, first))).toEqual(["node fail"]);
+    const second = apply(both, first, [outcome(fail!, failed)]).checkpoint;
+    const [handler] = plan(both, second);
+    expect(names([handler!])).toEqual(["handler handled"]);
+    expect(apply(both, second, [gives(handler!, {})]).checkpoint.status).toBe("breakpoint");
+  });
+
   it("is interrupted when an error handler asks, and goes on with the answer", async () => {
     const graph = defineGraph({ name: "g", version: "1", state })
       .node("a", { interrupts: true, onError: true })
