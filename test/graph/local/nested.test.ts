@@ -440,6 +440,27 @@ describe("a question", () => {
     );
   });
 
+  it("can't be answered before it is asked by a value alone, when several nodes are next that may ask", async () => {
+    const graph = defineGraph({ name: "two", version: "1", state: { log: append<string>() } })
+      .node("a", { interrupts: true })
+      .node("b", { interrupts: true })
+      .edge(START, "a")
+      .edge(START, "b")
+      .build();
+    const asks = (_input: unknown, context: { interrupt(value: string): unknown; readonly node: string }) => ({
+      log: `${context.node} ${String(context.interrupt("name?"))}`,
+    });
+    const runner = createRunner(implement(graph, { nodes: { a: asks, b: asks } }));
+    await runner.invoke({}, { interruptBefore: ["a", "b"] });
+    await expect(runner.resume({ value: "Bob" })).rejects.toThrow(
+      "no question is open, and several tasks are next that may ask",
+    );
+    const { questions } = await runner.continue();
+    expect(questions).toHaveLength(2);
+    const answers = Object.fromEntries(questions.map(({ id }) => [id, "Ann"]));
+    expect((await runner.resume({ answers })).values!.log).toEqual(["a Ann", "b Ann"]);
+  });
+
   it("at an older checkpoint can be answered again, by its id and by value", async () => {
     const runner = createRunner(code((context) => context.interrupt("name?")));
     const { questions, checkpointId } = await runner.invoke({});
