@@ -447,7 +447,10 @@ describe("a question", () => {
       .edge(START, "a")
       .edge(START, "b")
       .build();
-    const asks = (_input: unknown, context: { interrupt(value: string): unknown; readonly node: string }) => ({
+    const asks = (
+      _input: unknown,
+      context: { interrupt(value: string): unknown; readonly node: string },
+    ) => ({
       log: `${context.node} ${String(context.interrupt("name?"))}`,
     });
     const runner = createRunner(implement(graph, { nodes: { a: asks, b: asks } }));
