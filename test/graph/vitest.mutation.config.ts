@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "test/graph/core/{supersteps,standing}.test.ts",
+      "test/graph/core/{supersteps,standing,task}.test.ts",
       "test/graph/cases/each-case.test.ts",
       "test/graph/local/{edits,events,nested,running,object-state}.test.ts",
     ],
