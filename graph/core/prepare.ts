@@ -113,11 +113,6 @@ export function handlerId(taskId: string): string {
   return hashId(taskId, "handler");
 }
 
-/** Id of the task that reduces a channel with the code's own reducer. */
-export function reduceId(head: Head, channel: string): string {
-  return hashId(head.id, "reduce", channel);
-}
-
 /** The tasks in the order in which their results are applied: woken nodes by name, then sends, then events. */
 export function applyOrder(tasks: readonly Prepared[]): readonly Prepared[] {
   const firstPulled = tasks.findIndex((task) => group(task) !== 1);
