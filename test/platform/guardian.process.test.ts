@@ -16,8 +16,11 @@ const running = (pids: readonly number[]): number[] => pids.filter((pid) => proc
 const postgresFolders = (folder: string): string[] =>
   readJournal(folder).flatMap((entry) => (entry.made === "postgresData" ? [entry.path] : []));
 
+/** These tests are about the server that a run starts itself, also where the suite runs on a given one. */
+const ownPostgres = { env: { DATABASE_URL: "" } };
+
 test("a main process killed with SIGKILL takes everything with it: children, their children, Postgres, folders", async () => {
-  const held = await bench.start(bench.command({ children: 2, database: true, stray: true }));
+  const held = await bench.start(bench.command({ children: 2, database: true, stray: true }), ownPostgres);
   expect(running(held.ready.processes)).toEqual(held.ready.processes);
   const data = postgresFolders(held.ready.folder);
   expect(data.some((folder) => existsSync(join(folder, "data", "postmaster.pid")))).toBe(true);
@@ -36,7 +39,7 @@ const segments = (): string[] =>
     .flatMap((line) => line.trim().split(/ +/)[1] ?? []);
 
 test.runIf(process.platform === "linux")("a killed Postgres leaves no shared memory behind", async () => {
-  const held = await bench.start(bench.command({ database: true }));
+  const held = await bench.start(bench.command({ database: true }), ownPostgres);
   const data = postgresFolders(held.ready.folder).at(-1) ?? "";
   const segmentLine = readFileSync(join(data, "data", "postmaster.pid"), "utf8").split("\n")[6] ?? "";
   const segment = segmentLine.trim().split(/ +/)[1];
