@@ -20,4 +20,5 @@ export { verdicts, type Verdict } from "./judge/verdicts.js";
 export { newRunToken, runTokensIn, withoutRunTokens } from "./taps/tokens.js";
 export { runCrashLab, type LabOptions, type LabResult } from "./run/run-crash-lab.js";
 export { crashReportSchema, parseCrashReport, type CrashReport } from "./report/crash-report.js";
-export { exitCodeOfReport, reporters } from "./report/reporter.js";
+export { exitCodeOfReport } from "./report/exit-code.js";
+export { reporters } from "./report/reporter.js";

@@ -12,12 +12,15 @@ const replacement = "\uFFFD";
 const unstorable = /\0|\p{Surrogate}/u;
 const everyUnstorable = /\0|\p{Surrogate}/gu;
 
+/** Can a text be kept as it is? The ledger asks this, too. */
+export const isStorableText = (text: string): boolean => !unstorable.test(text);
+
 /** A text for people, with a replacement for each character that can't be kept. */
 export const storableText = (text: string): string => text.replace(everyUnstorable, replacement);
 
 /** Can it be kept exactly as it is? Receipts are compared, so nothing in them may be replaced. */
 export function isStorable(value: JsonValue): boolean {
-  if (typeof value === "string") return !unstorable.test(value);
+  if (typeof value === "string") return isStorableText(value);
   if (typeof value === "number") return Number.isFinite(value);
   if (value === null || typeof value === "boolean") return true;
   return Array.isArray(value)

@@ -4,6 +4,7 @@ import canonicalize from "canonicalize";
 import type { ColumnType } from "kysely";
 
 import type { JsonValue } from "../../activities/operation/json.js";
+import { isStorableText } from "../../activities/operation/storable.js";
 
 /** A `jsonb` column: written as text, made by `storableJson`, and read as a value. Never updated. */
 export type JsonColumn = ColumnType<JsonValue, string, never>;
@@ -45,7 +46,7 @@ function refuseUnstorable(path: string, value: unknown, above: Set<object>): voi
       }
       return;
     case "string":
-      if (value.includes("\u0000") || /\p{Surrogate}/u.test(value)) {
+      if (!isStorableText(value)) {
         throw new NotStorable(`${path} holds U+0000 or half a surrogate pair, which Postgres can't store.`);
       }
       return;

@@ -10,6 +10,7 @@ import { chosenProfile, targetsOf } from "../../crash-lab/run/plan.js";
 import { playCases, type JudgedCase } from "../../crash-lab/run/play-cases.js";
 import { lanesByCores, RoundSize } from "../../crash-lab/run/round-size.js";
 import { openLanes } from "../../crash-lab/run/run-crash-lab.js";
+import { phaseTimes } from "../crash/progress.js";
 import { openRun } from "../../platform/index.js";
 import { invoiceApprovalLab } from "../../scenarios/invoice-approval/lab.js";
 
@@ -175,7 +176,6 @@ function resultOf<Environment>(
 function describe(result: ProfileResult): string {
   const { phases, verdicts } = result;
   const named = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
-  const parts = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1000).toFixed(1)} s`);
   const waits = result.obituary ? "dead workers' tasks reported by the lab" : "real time-outs";
   return [
     `crash lab on the automatic invoice, profile ${result.profile} (${waits}), ${result.lanes} lanes`,
@@ -183,7 +183,7 @@ function describe(result: ProfileResult): string {
     `  ${result.windowsPerSecond.toFixed(2)} judged windows a second; ${result.flowsPerSecond.toFixed(2)} undisturbed flows a second, ${flowsAtOnce} at once, through the same taps, in turns`,
     `  ratio ${result.ratio.toFixed(2)} (goal ≥ ${result.ratioGoal}): ${result.meetsGoal ? "meets its goal" : "falls short of its goal"}`,
     `  ${result.eventsPerSecond.toFixed(0)} boundary events a second`,
-    `  where the lanes' time goes: ${parts.join(", ")}`,
+    `  where the lanes' time goes: ${phaseTimes(phases)}`,
     "",
   ].join("\n");
 }

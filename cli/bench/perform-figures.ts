@@ -62,7 +62,7 @@ export function figuresOf({ latencies, rates }: Measured, goals: Goals): Perform
   return { latency: { ...latency, ratio: latencyRatio }, throughput, goals, meetsGoal };
 }
 
-function eachOf<Value>(of: (name: Contender) => Value): OfEach<Value> {
+export function eachOf<Value>(of: (name: Contender) => Value): OfEach<Value> {
   return { bare: of("bare"), ...othersOf(of) };
 }
 

@@ -10,6 +10,7 @@ import { startDatabase, type Run } from "../../platform/index.js";
 import {
   contenders,
   describeFigures,
+  eachOf,
   figuresOf,
   percentile,
   percentiles,
@@ -138,16 +139,12 @@ async function measure(
     node: process.version,
     providerMs,
     ...figuresOf({ latencies, rates }, goals),
-    processorMs: {
-      bare: percentile(processor.bare, 0.5),
-      committed: percentile(processor.committed, 0.5),
-      performed: percentile(processor.performed, 0.5),
-    },
+    processorMs: eachOf((name) => percentile(processor[name], 0.5)),
     commit: percentiles(commits),
   };
 }
 
-const listsOfEach = (): OfEach<number[]> => ({ bare: [], committed: [], performed: [] });
+const listsOfEach = (): OfEach<number[]> => eachOf(() => []);
 
 function turnsOf(round: number): readonly Contender[] {
   const first = round % contenders.length;

@@ -1,7 +1,10 @@
 /** `killproof crash <scenario>`: finds the windows, plays the faults, judges, reports. */
 import { readFile, writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import { exitCodeOfReport, reporters } from "../../crash-lab/report/reporter.js";
+import type { EvidenceLine } from "../../crash-lab/judge/evidence-line.js";
+import type { CrashReport } from "../../crash-lab/report/crash-report.js";
+import { exitCodeOfReport } from "../../crash-lab/report/exit-code.js";
+import { reporters } from "../../crash-lab/report/reporter.js";
 import { runCrashLab, type LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { verbNames, type Verb } from "../../crash-lab/verbs/verb.js";
 import {
@@ -99,9 +102,7 @@ async function crashMutants(found: FoundLab, options: CrashOptions): Promise<num
   const { stdout, stderr, version, everyWindow = false, mutant: names } = options;
   const manifest = (await readManifest(found.manifestFile)) ?? [];
   const report = await playMutants(found, manifest, { version, names, everyWindow, stderr });
-  await writing("--json", options.json, (file) => writeFile(file, reporters.json(report)));
-  await writing("--junit", options.junit, (file) => writeFile(file, reporters.junit(report)));
-  await writing("--html", options.html, (file) => writeFile(file, reporters.html(report)));
+  await writeReportFiles(report, [], options);
   stdout.write(reporters.console(report));
   return exitCodeOfReport(report);
 }
@@ -139,17 +140,22 @@ async function readManifest(file: string): Promise<Manifest | undefined> {
 }
 
 async function writeReports(result: LabResult, options: CrashOptions): Promise<void> {
-  const { json, junit, html, evidence } = options;
-  await writing("--json", json, (file) => writeFile(file, reporters.json(result.report)));
-  await writing("--junit", junit, (file) => writeFile(file, reporters.junit(result.report)));
-  await writing("--html", html, (file) =>
-    writeFile(file, reporters.html(result.report, evidenceLines(result))),
-  );
-  await writing("--evidence", evidence, (folder) => writeEvidence(folder, result));
+  await writeReportFiles(result.report, evidenceLines(result), options);
+  await writing("--evidence", options.evidence, (folder) => writeEvidence(folder, result));
   // Whoever keeps the report keeps what is needed to repeat its bad cases, too.
-  const failures = options.failures ?? json?.replace(/(\.json)?$/, "-failures");
+  const failures = options.failures ?? options.json?.replace(/(\.json)?$/, "-failures");
   const written = await writing("--failures", failures, (folder) => writeFailures(folder, result));
   for (const file of written ?? []) options.stderr.write(`to repeat: killproof crash replay ${file}\n`);
+}
+
+async function writeReportFiles(
+  report: CrashReport,
+  evidence: readonly EvidenceLine[],
+  { json, junit, html }: CrashOptions,
+): Promise<void> {
+  await writing("--json", json, (file) => writeFile(file, reporters.json(report)));
+  await writing("--junit", junit, (file) => writeFile(file, reporters.junit(report)));
+  await writing("--html", html, (file) => writeFile(file, reporters.html(report, evidence)));
 }
 
 async function writing<T>(

@@ -1,14 +1,14 @@
 /** `killproof crash <scenario> --mutants`: takes the protections out one by one, and sees whether the lab notices. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseBaseline, type MutantPrediction } from "../../crash-lab/mutants/baseline.js";
+import { parseBaseline } from "../../crash-lab/mutants/baseline.js";
 import { tryMutants, type GateProgress, type MutantReport } from "../../crash-lab/mutants/gate.js";
 import type { CrashReport } from "../../crash-lab/report/crash-report.js";
 import { reportOf } from "../../crash-lab/run/build-report.js";
 import type { Manifest } from "../../crash-lab/windows/manifest.js";
-import { messageOf, UserFacingError } from "../../platform/errors.js";
+import { UserFacingError } from "../../platform/errors.js";
 import type { FoundLab } from "./labs.js";
 import type { LineWriter } from "./progress.js";
+import { readParsed } from "./read-file.js";
 
 /** Beside the predicted windows: enough to be surprised now and then, little enough for every run of the tests. */
 const shareOfOthers = 0.1;
@@ -34,7 +34,7 @@ export async function playMutants(
     throw new UserFacingError(
       `--mutant ${unknown}: allowed are ${mutants.map(({ name }) => name).join(", ")}`,
     );
-  const baseline = await readBaseline(join(lab.folder, "mutants", "baseline.json"));
+  const baseline = await readParsed(join(lab.folder, "mutants", "baseline.json"), parseBaseline);
   const chosen = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
     names ? all.filter(({ name }) => names.includes(name)) : all;
   const startedAt = performance.now();
@@ -53,17 +53,6 @@ export async function playMutants(
     serial: false,
   });
   return { ...report, scenarios: report.scenarios.map((each) => ({ ...each, mutants: reports })) };
-}
-
-async function readBaseline(file: string): Promise<readonly MutantPrediction[]> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new UserFacingError(`${file}: ${messageOf(error)}`);
-  });
-  try {
-    return parseBaseline(text, file);
-  } catch (error) {
-    throw new UserFacingError(messageOf(error));
-  }
 }
 
 function progressTo(stream: LineWriter): GateProgress {

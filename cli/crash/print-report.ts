@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { parseEvidence } from "../../crash-lab/judge/evidence-line.js";
 import { parseCrashReport } from "../../crash-lab/report/crash-report.js";
-import { exitCodeOfReport, reporters, type ReporterName } from "../../crash-lab/report/reporter.js";
+import { exitCodeOfReport } from "../../crash-lab/report/exit-code.js";
+import { reporters, type ReporterName } from "../../crash-lab/report/reporter.js";
 import { messageOf, UserFacingError } from "../../platform/index.js";
 
 export interface PrintReportOptions {

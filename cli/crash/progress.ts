@@ -18,7 +18,10 @@ export function progressTo(stream: LineWriter): LabProgress {
 }
 
 /** Where the time of the cases went. */
-export function phasesLine(phases: LabResult["phases"]): string {
-  const parts = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1000).toFixed(1)} s`);
-  return `time by phase: ${parts.join(", ")}`;
+export const phasesLine = (phases: LabResult["phases"]): string => `time by phase: ${phaseTimes(phases)}`;
+
+export function phaseTimes(phases: LabResult["phases"]): string {
+  return Object.entries(phases)
+    .map(([phase, ms]) => `${phase} ${(ms / 1000).toFixed(1)} s`)
+    .join(", ");
 }

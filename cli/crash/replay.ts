@@ -1,12 +1,12 @@
 /** `killproof crash replay <file>`: plays a case again from its schedule file and compares the verdict. */
-import { readFile } from "node:fs/promises";
 import { runCrashLab, type LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { parseSchedule, type ScheduleFile } from "../../crash-lab/schedule/schedule-file.js";
 import { verbNames, type Verb } from "../../crash-lab/verbs/verb.js";
-import { messageOf, UserFacingError } from "../../platform/errors.js";
+import { UserFacingError } from "../../platform/errors.js";
 import { repeats } from "./crash.js";
 import { findLab, labNamed } from "./labs.js";
 import { progressTo, type LineWriter } from "./progress.js";
+import { readParsed } from "./read-file.js";
 
 export interface ReplayOptions {
   readonly file: string;
@@ -22,7 +22,7 @@ export interface ReplayOptions {
 
 /** @returns 0 when each repetition gave the file's verdict, whichever it is; 1 when one gave another; 2 the lab's own fault */
 export async function replayCase(options: ReplayOptions): Promise<number> {
-  const schedule = await readSchedule(options.file);
+  const schedule = await readParsed(options.file, parseSchedule);
   const fault = onlyFault(schedule, options.file);
   const { lab } = await (options.lab === undefined
     ? labNamed(schedule.scenario)
@@ -39,17 +39,6 @@ export async function replayCase(options: ReplayOptions): Promise<number> {
     ...(options.handleSignals === undefined ? {} : { handleSignals: options.handleSignals }),
   });
   return compare(schedule, result, options.stdout);
-}
-
-async function readSchedule(file: string): Promise<ScheduleFile> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new UserFacingError(`${file}: ${messageOf(error)}`);
-  });
-  try {
-    return parseSchedule(text, file);
-  } catch (error) {
-    throw new UserFacingError(messageOf(error));
-  }
 }
 
 function onlyFault({ faults }: ScheduleFile, file: string): { window: string; verb: Verb } {

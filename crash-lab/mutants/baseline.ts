@@ -3,8 +3,8 @@
  * protection taken out; a lab that doesn't see the difference would not see it in the real code either.
  */
 import { z } from "zod";
-import { verdictNames, type Verdict } from "../judge/verdicts.js";
-import { passes } from "../judge/verdicts.js";
+import { passes, verdictNames, type Verdict } from "../judge/verdicts.js";
+import { parseJson } from "../parse-json.js";
 import { verbNames, type Verb } from "../verbs/verb.js";
 import { parseWindowName } from "../windows/window-name.js";
 
@@ -47,14 +47,5 @@ export type MutantPrediction = z.infer<typeof entry>;
  * @throws Error naming the file, the field, and what is allowed.
  */
 export function parseBaseline(text: string, file: string): readonly MutantPrediction[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${file}: not JSON: ${(error as Error).message}`, { cause: error });
-  }
-  const parsed = baseline.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new Error(`${file}: ${issue.path.join(".") || "the document"}: ${issue.message}`);
+  return parseJson(baseline, text, file);
 }

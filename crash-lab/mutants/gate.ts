@@ -144,20 +144,23 @@ function compare(
   const others = caught.filter(
     ({ target }) => !predicted.some(({ window, verb }) => window === target.window && verb === target.verb),
   );
-  const words = missed.map(
-    ({ window, verb, verdict }) =>
-      `${decodeURIComponent(window)} (${verb}): ${verdictAt(window, verb) ?? "not tried"} instead of ${verdict}`,
-  );
+  const detail = (): string => {
+    if (missed.length > 0)
+      return missed
+        .map(
+          ({ window, verb, verdict }) =>
+            `${decodeURIComponent(window)} (${verb}): ${verdictAt(window, verb) ?? "not tried"} instead of ${verdict}`,
+        )
+        .join("; ");
+    if (faults.length > 0) return `the lab's own fault: ${faults[0]!.judgement.detail}`;
+    if (others.length === 0) return `${predicted.length} predicted`;
+    return `${predicted.length} predicted, and ${others.length} of ${cases.length - predicted.length} others that were tried`;
+  };
   return {
     name,
     predicted: predicted.map(({ window }) => window),
     caught: [...new Set(caught.map(({ target }) => target.window))],
     ok: missed.length === 0 && faults.length === 0,
-    detail:
-      missed.length > 0
-        ? words.join("; ")
-        : faults.length > 0
-          ? `the lab's own fault: ${faults[0]!.judgement.detail}`
-          : `${predicted.length} predicted${others.length > 0 ? `, and ${others.length} of ${cases.length - predicted.length} others that were tried` : ""}`,
+    detail: detail(),
   };
 }

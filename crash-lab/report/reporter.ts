@@ -1,4 +1,3 @@
-import { exitCodeOf } from "../judge/verdicts.js";
 import { consoleReport } from "./console-report.js";
 import type { EvidenceLine } from "../judge/evidence-line.js";
 import type { CrashReport } from "./crash-report.js";
@@ -18,11 +17,3 @@ export const reporters = {
 } as const satisfies Record<string, Reporter>;
 
 export type ReporterName = keyof typeof reporters;
-
-/** 0 fine, 1 bad verdict or a surviving mutant, 2 the lab's own fault (see `verdicts.ts`), or nothing was tried. */
-export function exitCodeOfReport(report: CrashReport): 0 | 1 | 2 {
-  const cases = report.scenarios.flatMap((scenario) => scenario.cases);
-  const mutants = report.scenarios.flatMap((scenario) => scenario.mutants);
-  const code = cases.length === 0 && mutants.length > 0 ? 0 : exitCodeOf(cases.map(({ verdict }) => verdict));
-  return code === 0 && mutants.some(({ ok }) => !ok) ? 1 : code;
-}

@@ -6,6 +6,7 @@
  * reads the file.
  */
 import { z } from "zod";
+import { parseJson } from "../parse-json.js";
 import { parseWindowName } from "../windows/window-name.js";
 
 export const scheduleSchemaName = "killproof.crash-schedule/1";
@@ -41,16 +42,7 @@ export type ScheduleFile = z.infer<typeof scheduleSchema>;
  * @throws Error naming the file, the field, and what is allowed.
  */
 export function parseSchedule(text: string, file: string): ScheduleFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${file}: not JSON: ${(error as Error).message}`, { cause: error });
-  }
-  const parsed = scheduleSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new Error(`${file}: ${issue.path.join(".") || "the document"}: ${issue.message}`);
+  return parseJson(scheduleSchema, text, file);
 }
 
 /** What no file can fix, and what therefore may differ when a case is repeated. */

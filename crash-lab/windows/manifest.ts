@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { z } from "zod";
+import { parseJson } from "../parse-json.js";
 import { parseWindowName } from "./window-name.js";
 
 export interface ManifestEntry {
@@ -79,25 +80,15 @@ const manifestSchema = z.array(
  * @throws Error naming the file and the first entry that is wrong: bad name, twice, or out of order.
  */
 export function parseManifest(text: string, file: string): Manifest {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${file}: not JSON: ${(error as Error).message}`, { cause: error });
-  }
-  const parsed = manifestSchema.safeParse(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new Error(`${file}: ${issue.path.join(".") || "the document"}: ${issue.message}`);
-  }
+  const entries = parseJson(manifestSchema, text, file);
   let previous: string | undefined;
-  for (const { window } of parsed.data) {
+  for (const { window } of entries) {
     parseWindowName(window);
     if (previous !== undefined && byBytes(previous, window) >= 0)
       throw new Error(`${file}: "${window}" is out of order or stands twice; make the file with --accept`);
     previous = window;
   }
-  return parsed.data.map(({ window, stable, idle }) => ({ window, stable, ...(idle ? { idle } : {}) }));
+  return entries.map(({ window, stable, idle }) => ({ window, stable, ...(idle ? { idle } : {}) }));
 }
 
 /** One entry a line, so that a change of one window is one line in a diff. */

@@ -1,7 +1,6 @@
 /** The amount is changed after the first of two people has approved it. */
 import { batchWorkflowId, processingIdOf, reviewIdOf } from "../../workflows/invoice-approval/keys.js";
 import { seeReview } from "../invoice-approval/stories/approved.js";
-import { untilSettled } from "../world/effects.js";
 import type { Outcome } from "./case.js";
 import { approve, naiveApproval } from "./naive/messages.js";
 import { approvalsOf } from "./review-on-record.js";
@@ -18,8 +17,8 @@ import {
   type Stage,
 } from "./stage.js";
 import {
+  conclude,
   expectAnswer,
-  judgePostings,
   keyOf,
   naiveApprovalOf,
   patientPolicy,
@@ -28,7 +27,6 @@ import {
   startSide,
 } from "./two-approvers.js";
 
-const settledMsMax = 30_000;
 /** Gross totals before and after. */
 const approvedMinor = 10_995_60;
 const changedMinor = 12_495_00;
@@ -47,7 +45,7 @@ async function changeAmount(stage: Stage, play: Play): Promise<void> {
  */
 export async function playChangedAmountRight(stage: Stage): Promise<Outcome> {
   const play = newPlay();
-  const { world, client } = stage.environment;
+  const { client } = stage.environment;
   await putSample(stage, play, sample);
   const { ann, bob, submitter } = await startApi(stage, play, patientPolicy);
   const relay = await startRelay(stage, play, { name: "relay" });
@@ -80,20 +78,16 @@ export async function playChangedAmountRight(stage: Stage): Promise<Outcome> {
   await expectAnswer(bob, after, { id: "bob-2", decision: "approve", answer: "counted" });
   await expectAnswer(ann, after, { id: "ann-2", decision: "approve", answer: "decided" });
   const { outcomes } = await resultOf(secondBatch);
-  await untilSettled(world.journal, play.token, { timeoutMs: settledMsMax });
-  const approvals = await approvalsOf(ann, after.reviewId);
-  const postings = await world.journal.postingsOf(keyOf(play));
-  await Promise.all([worker.stop(), relay.stop()]);
-  return judgePostings(
-    postings.map(({ posting }) => posting),
-    approvals,
-    outcomes.map(({ outcome }) => outcome).join(", "),
-  );
+  return conclude(stage, play, {
+    processes: [worker, relay],
+    approvals: () => approvalsOf(ann, after.reviewId),
+    inside: outcomes.map(({ outcome }) => outcome).join(", "),
+  });
 }
 
 export async function playChangedAmountNaive(stage: Stage): Promise<Outcome> {
   const play = newPlay();
-  const { world, client } = stage.environment;
+  const { client } = stage.environment;
   await putSample(stage, play, sample);
   const workflowId = `naive-approval:${keyOf(play)}`;
   const worker = await startSide(stage, play, "naive", { name: "naive-1" });
@@ -109,15 +103,12 @@ export async function playChangedAmountNaive(stage: Stage): Promise<Outcome> {
   const result = (await client.withAbortSignal(stage.run.closing, () => handle.result())) as {
     outcome: string;
   };
-  await untilSettled(world.journal, play.token, { timeoutMs: settledMsMax });
-  const postings = await world.journal.postingsOf(keyOf(play));
-  await worker.stop();
-  return judgePostings(
-    postings.map(({ posting }) => posting),
-    [
+  return conclude(stage, play, {
+    processes: [worker],
+    approvals: () => [
       { by: "ann", amountMinor: approvedMinor },
       { by: "bob", amountMinor: changedMinor },
     ],
-    result.outcome,
-  );
+    inside: result.outcome,
+  });
 }

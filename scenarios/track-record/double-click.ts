@@ -9,7 +9,6 @@ import {
   reviewIdOf,
 } from "../../workflows/invoice-approval/keys.js";
 import { seeReview } from "../invoice-approval/stories/approved.js";
-import { untilSettled } from "../world/effects.js";
 import type { Outcome } from "./case.js";
 import { reportOfTask } from "./held-message.js";
 import { approve, naiveApproval } from "./naive/messages.js";
@@ -17,9 +16,9 @@ import { approvalsOf } from "./review-on-record.js";
 import { isWaiting, timerHasFired, untilInHistory } from "./seen.js";
 import { newPlay, putSample, startApi, startRelay, submit, type Stage } from "./stage.js";
 import {
+  conclude,
   deadlineMs,
   expectAnswer,
-  judgePostings,
   keyOf,
   naiveApprovalOf,
   policy,
@@ -28,12 +27,11 @@ import {
   startSide,
 } from "./two-approvers.js";
 
-const settledMsMax = 30_000;
 const grossMinor = 10_995_60;
 
 export async function playDoubleClickRight(stage: Stage): Promise<Outcome> {
   const play = newPlay();
-  const { world, client } = stage.environment;
+  const { client } = stage.environment;
   await putSample(stage, play, sample);
   const workflowId = invoiceWorkflowId(keyOf(play));
   const hold = reportOfTask(workflowId);
@@ -61,20 +59,16 @@ export async function playDoubleClickRight(stage: Stage): Promise<Outcome> {
   const result = (await client.withAbortSignal(stage.run.closing, () => batch.result())) as {
     outcomes: { outcome: string }[];
   };
-  await untilSettled(world.journal, play.token, { timeoutMs: settledMsMax });
-  const approvals = await approvalsOf(ann, reviewId);
-  const postings = await world.journal.postingsOf(keyOf(play));
-  await Promise.all([second.stop(), relay.stop()]);
-  return judgePostings(
-    postings.map(({ posting }) => posting),
-    approvals,
-    result.outcomes.map(({ outcome }) => outcome).join(", "),
-  );
+  return conclude(stage, play, {
+    processes: [second, relay],
+    approvals: () => approvalsOf(ann, reviewId),
+    inside: result.outcomes.map(({ outcome }) => outcome).join(", "),
+  });
 }
 
 export async function playDoubleClickNaive(stage: Stage): Promise<Outcome> {
   const play = newPlay();
-  const { world, client } = stage.environment;
+  const { client } = stage.environment;
   await putSample(stage, play, sample);
   const workflowId = `naive-approval:${keyOf(play)}`;
   const hold = reportOfTask(workflowId);
@@ -100,15 +94,12 @@ export async function playDoubleClickNaive(stage: Stage): Promise<Outcome> {
   const result = (await client.withAbortSignal(stage.run.closing, () => handle.result())) as {
     outcome: string;
   };
-  await untilSettled(world.journal, play.token, { timeoutMs: settledMsMax });
-  const postings = await world.journal.postingsOf(keyOf(play));
-  await second.stop();
-  return judgePostings(
-    postings.map(({ posting }) => posting),
-    [
+  return conclude(stage, play, {
+    processes: [second],
+    approvals: () => [
       { by: "ann", amountMinor: grossMinor },
       { by: "bob", amountMinor: grossMinor },
     ],
-    result.outcome,
-  );
+    inside: result.outcome,
+  });
 }

@@ -1,14 +1,22 @@
 /** Whoever sends the reviewers' mails is killed when the mail system has sent one, and doesn't know it. */
 import type { ManagedProcess } from "../../platform/index.js";
-import { untilSettled } from "../world/effects.js";
 import type { Outcome, Side } from "./case.js";
 import { answerTo } from "./held-message.js";
 import { naiveApproval } from "./naive/messages.js";
 import { until } from "./seen.js";
-import { newPlay, putSample, startApi, startRelay, submit, tapMail, type Play, type Stage } from "./stage.js";
+import {
+  newPlay,
+  putSample,
+  settled,
+  startApi,
+  startRelay,
+  submit,
+  tapMail,
+  type Play,
+  type Stage,
+} from "./stage.js";
 import { keyOf, naiveApprovalOf, patientPolicy, referenceOf, sample, startSide } from "./two-approvers.js";
 
-const settledMsMax = 30_000;
 const reviewers = 2;
 
 /** @param keys does the mail system know a message again by its key? */
@@ -30,7 +38,7 @@ export async function playKilledReminder(stage: Stage, side: Side, keys: boolean
   await until(stage.run.closing, `an end of the mails of ${play.token}`, () =>
     mailsHaveEnded(stage, play, side),
   );
-  await untilSettled(world.journal, play.token, { timeoutMs: settledMsMax });
+  await settled(stage, play);
   const outcome = await judge(stage, play);
   await Promise.all([successor, ...cast.others].map((each) => each.stop()));
   return outcome;

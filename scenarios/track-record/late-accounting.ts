@@ -13,10 +13,9 @@ import {
   startBatch,
 } from "../invoice-approval/stories/automatic.js";
 import type { FaultInput } from "../world/control.js";
-import { untilSettled } from "../world/effects.js";
 import type { Outcome, PublicCase, Side, Variant } from "./case.js";
 import { until } from "./seen.js";
-import { newPlay, putSample, startWorker, type Play, type Stage } from "./stage.js";
+import { newPlay, putSample, settled, startWorker, type Play, type Stage } from "./stage.js";
 
 /** The figures of the case: the commit comes four seconds late, the client waits one, and tries again soon. */
 const commitLateMs = 4_000;
@@ -24,8 +23,6 @@ const clientWaitsMs = 1_000;
 const retryMs = 200;
 /** Worst commit latency plus lag of what shows, and a second for the way. */
 const settleMs = 5_500;
-/** Everything that is on its way at the end is there within this. */
-const settledMsMax = 30_000;
 
 const sample = automaticInvoices[0]!;
 
@@ -155,7 +152,7 @@ async function playLate(story: LateStory, stage: Stage, side: Side): Promise<Out
   });
   await story.meanwhile?.({ stage, play, worker, startAnother });
   const ours = await untilEndedOrParked(stage, play, handle);
-  await untilSettled(world.journal, play.token, { timeoutMs: settledMsMax });
+  await settled(stage, play);
   const outcome = await judge(stage, play, ours);
   await Promise.all(workers.map((each) => each.stop()));
   return outcome;

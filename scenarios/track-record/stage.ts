@@ -15,9 +15,11 @@ import {
   workerSpec,
   type InvoiceEnvironment,
 } from "../invoice-approval/environment.js";
+import { relaySpec } from "../invoice-approval/processes.js";
 import type { SampleInvoice } from "../invoice-approval/stories/automatic.js";
-import { documentIdOf, storyDocuments } from "../invoice-approval/stories/automatic.js";
+import { documentIdOf, storyDocuments, withOwnNumber } from "../invoice-approval/stories/automatic.js";
 import type { ApiUser } from "../invoice-approval/stories/approved.js";
+import { untilSettled } from "../world/effects.js";
 import type { HeldMessage } from "./held-message.js";
 
 export interface Stage {
@@ -57,10 +59,7 @@ export function newPlay(): Play {
  */
 export async function sampleText({ token }: Play, sample: SampleInvoice): Promise<string> {
   const [document] = await storyDocuments(packageRoot(), token, [sample]);
-  const text = new TextDecoder().decode(document!.bytes);
-  const numbered = text.replace(/<cbc:ID>([^<]+)<\/cbc:ID>/, `<cbc:ID>$1-${token}</cbc:ID>`);
-  if (numbered === text) throw new Error(`${sample.file} has no number to make its own`);
-  return numbered;
+  return new TextDecoder().decode(withOwnNumber(document!.bytes, token));
 }
 
 /** Puts the text into the document store in the sample's place, also over what is there. */
@@ -76,6 +75,14 @@ export function putText(
 
 export async function putSample(stage: Stage, play: Play, sample: SampleInvoice): Promise<void> {
   await putText(stage, play, sample, await sampleText(play, sample));
+}
+
+/** Longer than any outside system works on a request, also on a busy machine. */
+const settledMsMax = 30_000;
+
+/** Resolves when nothing of the play is on its way inside the outside systems any more. */
+export function settled({ environment }: Stage, { token }: Play): Promise<void> {
+  return untilSettled(environment.world.journal, token, { timeoutMs: settledMsMax });
 }
 
 export interface WorkerChoice {
@@ -136,21 +143,20 @@ export function startRelay(
   choice: RelayChoice,
 ): Promise<ManagedProcess> {
   const { temporal, ledgerUrl, world } = environment;
-  const name = `${choice.name}-${play.token}`;
+  const spec = relaySpec(environment, {
+    name: `${choice.name}-${play.token}`,
+    ledgerUrl,
+    temporalAddress: temporal.address,
+    mailUrl: world.mail.baseUrl,
+  });
   return run.spawn({
-    name,
-    entry: "services/relay/main.js",
+    ...spec,
     env: {
-      LEDGER_URL: ledgerUrl,
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: temporal.namespace,
-      MAIL_URL: world.mail.baseUrl,
-      MAIL_API_KEY: world.mail.apiKey,
+      ...spec.env,
       // A killed relay's claims are free again after the lease, which a send must not outlive.
       RELAY_SEND_TIMEOUT_MS: "2000",
       RELAY_LEASE_MS: "3000",
       RELAY_POLL_MS: "200",
-      RELAY_NAME: name,
       ...choice.env,
     },
   });

@@ -3,10 +3,11 @@ import type { InvoicePosting } from "../../activities/ports.js";
 import { decide, twoApprovers, type ApiUser, type SeenReview } from "../invoice-approval/stories/approved.js";
 import { demoPolicy } from "../invoice-approval/policy.js";
 import { documentIdOf, invoiceKeyOf } from "../invoice-approval/stories/automatic.js";
+import type { ManagedProcess } from "../../platform/index.js";
 import type { InvoicePolicy } from "../../workflows/invoice-approval/policy.js";
 import type { Outcome, Side } from "./case.js";
 import type { NaiveApproval } from "./naive/messages.js";
-import { startWorker, type Play, type Stage, type WorkerChoice } from "./stage.js";
+import { settled, startWorker, type Play, type Stage, type WorkerChoice } from "./stage.js";
 
 /**
  * Time for two people's clicks and a kill on a busy machine, and no more: one variant waits for it to pass while
@@ -76,6 +77,34 @@ export async function expectAnswer(
 export interface Approval {
   readonly by: string;
   readonly amountMinor: number;
+}
+
+/**
+ * The end of a play: nothing is on its way any more, its processes are stopped, and accounting's journal is compared
+ * with what was approved.
+ */
+export async function conclude(
+  stage: Stage,
+  play: Play,
+  {
+    processes,
+    approvals,
+    inside,
+  }: {
+    readonly processes: readonly ManagedProcess[];
+    readonly approvals: () => Promise<readonly Approval[]> | readonly Approval[];
+    readonly inside: string;
+  },
+): Promise<Outcome> {
+  await settled(stage, play);
+  const approved = await approvals();
+  const postings = await stage.environment.world.journal.postingsOf(keyOf(play));
+  await Promise.all(processes.map((each) => each.stop()));
+  return judgePostings(
+    postings.map(({ posting }) => posting),
+    approved,
+    inside,
+  );
 }
 
 /** Posted once, over what each of two people approved? */

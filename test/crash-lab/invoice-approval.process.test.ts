@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { replayCase } from "../../cli/crash/replay.js";
 import { writeEvidence, writeFailures } from "../../cli/crash/write-evidence.js";
 import { successorOf } from "../../crash-lab/judge/lost-tasks.js";
-import { exitCodeOfReport } from "../../crash-lab/report/reporter.js";
+import { exitCodeOfReport } from "../../crash-lab/report/exit-code.js";
 import type { LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { parseManifest } from "../../crash-lab/windows/manifest.js";
 import { parseWindowName } from "../../crash-lab/windows/window-name.js";

@@ -1,7 +1,7 @@
 /** The lab itself sabotaged: whatever is done to it, it must never be green. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { StandbyGate } from "../../crash-lab/taps/standby.js";
-import { exitCodeOfReport } from "../../crash-lab/report/reporter.js";
+import { exitCodeOfReport } from "../../crash-lab/report/exit-code.js";
 import type { LabResult } from "../../crash-lab/run/run-crash-lab.js";
 import { compiledEntry } from "../../platform/package-root.js";
 import { invoiceApprovalLab } from "../../scenarios/invoice-approval/lab.js";

@@ -30,6 +30,8 @@ export interface InvoiceRig {
   readonly database: TestDatabase;
   /** Puts the samples into the document store under the run's ids. */
   putDocuments(token: string, samples?: readonly SampleInvoice[]): Promise<void>;
+  /** Accounting commits the run's next posting, and its answer is lost. */
+  loseNextPostingAnswer(token: string): Promise<void>;
   /** Accounting as a worker with the default settings sees it. */
   accounting(): Accounting;
   /** Runs `work` while a worker serves a task queue of its own. The worker has drained when this ends. */
@@ -101,6 +103,15 @@ export function invoiceRig({ temporalAddress }: InvoiceRigOptions = {}): Invoice
       for (const each of await storyDocuments(process.cwd(), token, samples)) {
         await world.control.putDocument(each.documentId, each.mediaType, each.bytes);
       }
+    },
+    loseNextPostingAnswer: async (token) => {
+      await world.control.tellFault({
+        kind: "dropAnswer",
+        run: token,
+        system: "accounting",
+        operation: "post",
+        times: 1,
+      });
     },
     accounting: () => wireAccounting(workerSettings(world, database.url)),
     withWorker: async (options, work) => {

@@ -4,6 +4,7 @@ import { packageRoot } from "../../../platform/package-root.js";
 import type { EvidenceLine } from "../../judge/evidence-line.js";
 import { passes, verdictNames, verdicts } from "../../judge/verdicts.js";
 import { recoveryLine, recoveryOf } from "../recovery.js";
+import { exitCodeOfReport } from "../exit-code.js";
 import type { CrashCase, CrashReport, CrashScenarioReport } from "../crash-report.js";
 import { html, jsonForScript, Markup } from "./markup.js";
 import { timelinesOf } from "./timelines.js";
@@ -51,15 +52,14 @@ export function htmlReport(report: CrashReport, evidence: readonly EvidenceLine[
   return page.text;
 }
 
-function summary({ totals, version, profile, scenarios }: CrashReport): Markup {
+function summary(report: CrashReport): Markup {
+  const { totals, version, profile, scenarios } = report;
   const bad = verdictNames.filter((name) => totals.verdicts[name] && !passes(name));
   const counts = verdictNames
     .filter((name) => totals.verdicts[name])
     .map((name) => html`<li class="${cellClass(name)}">${totals.verdicts[name]!} ${name}</li>`);
   const recovery = recoveryOf(scenarios.flatMap(({ cases }) => cases));
-  const survivors = scenarios.flatMap(({ mutants }) => mutants).filter(({ ok }) => !ok).length;
-  const tried = totals.cases + scenarios.flatMap(({ mutants }) => mutants).length;
-  const green = bad.length === 0 && survivors === 0 && tried > 0;
+  const green = exitCodeOfReport(report) === 0;
   return html`<p class="${green ? "word good" : "word bad"}">
       ${green ? "Fine: every verdict is one that may stand." : `Not fine: ${bad.join(", ") || "a mutant survived, or nothing was judged"}.`}
     </p>

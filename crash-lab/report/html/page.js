@@ -19,6 +19,8 @@
     return made;
   }
 
+  const facets = [...filters.querySelectorAll("select")].map(({ name }) => name);
+
   function applyFilters() {
     const wanted = new FormData(filters);
     const text = wanted.get("text").toLowerCase();
@@ -28,9 +30,8 @@
       for (const button of row.querySelectorAll("[data-case]")) {
         const each = cases[button.dataset.case];
         const fits =
-          ["verdict", "verb", "story", "process", "tap", "side"].every(
-            (facet) => wanted.get(facet) === "" || wanted.get(facet) === each[facet],
-          ) && decodeURIComponent(each.window).toLowerCase().includes(text);
+          facets.every((facet) => wanted.get(facet) === "" || wanted.get(facet) === each[facet]) &&
+          decodeURIComponent(each.window).toLowerCase().includes(text);
         button.hidden = !fits;
         if (fits) shown += 1;
         any ||= fits;

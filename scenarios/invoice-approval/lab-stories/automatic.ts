@@ -10,9 +10,9 @@ import {
   invoiceKeyOf,
   startBatch,
   storyDocuments,
+  withOwnNumber,
 } from "../stories/automatic.js";
 import { batchEnded } from "./ending.js";
-import { withOwnNumber } from "./story.js";
 
 /** One invoice that nobody has to look at. */
 const samples = [automaticInvoices[0]!];

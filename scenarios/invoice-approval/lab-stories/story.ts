@@ -6,7 +6,13 @@ import { batchWorkflowId, invoiceWorkflowId } from "../../../workflows/invoice-a
 import type { FaultInput } from "../../world/control.js";
 import type { InvoiceEnvironment } from "../environment.js";
 import type { SettingsName } from "../lab-settings.js";
-import { documentIdOf, invoiceKeyOf, storyDocuments, type SampleInvoice } from "../stories/automatic.js";
+import {
+  documentIdOf,
+  invoiceKeyOf,
+  storyDocuments,
+  withOwnNumber,
+  type SampleInvoice,
+} from "../stories/automatic.js";
 import { submit, submittedBatchId, type Scene } from "./callers.js";
 import { batchEnded, invoiceParked } from "./ending.js";
 
@@ -93,17 +99,6 @@ function sceneOf(
   { ingress }: Stage,
 ): InvoiceScene {
   return { environment, office: environment.office, apiUrl: ingress[apiProcess]!, token, signal };
-}
-
-/**
- * The same invoice with a number of this run's. The number is a business id, and stored content is addressed by its
- * digest alone: without the token in it, nobody could say whose write it was.
- */
-export function withOwnNumber(ubl: Uint8Array, token: string): Uint8Array {
-  const text = new TextDecoder().decode(ubl);
-  const numbered = text.replace(/<cbc:ID>([^<]+)<\/cbc:ID>/, `<cbc:ID>$1-${token}</cbc:ID>`);
-  if (numbered === text) throw new Error("the sample has no invoice number to make its own");
-  return new TextEncoder().encode(numbered);
 }
 
 async function ended(

@@ -2,7 +2,8 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../../../crash-lab/judge/verdicts.js";
 import { parseCrashReport } from "../../../crash-lab/report/crash-report.js";
-import { exitCodeOfReport, reporters } from "../../../crash-lab/report/reporter.js";
+import { exitCodeOfReport } from "../../../crash-lab/report/exit-code.js";
+import { reporters } from "../../../crash-lab/report/reporter.js";
 import { crashCase, reportOf, window } from "./reports.js";
 
 const mixed = reportOf(

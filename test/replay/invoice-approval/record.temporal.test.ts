@@ -165,13 +165,7 @@ async function recordRepaired(): Promise<readonly Run[]> {
 /** An invoice whose posting can't be known, and goes on by the hint that a person has answered. */
 async function recordParked(): Promise<readonly Run[]> {
   await rig.putDocuments(token, [office]);
-  await rig.world.control.tellFault({
-    kind: "dropAnswer",
-    run: token,
-    system: "accounting",
-    operation: "post",
-    times: 1,
-  });
+  await rig.loseNextPostingAnswer(token);
   const settings = { ACCOUNTING_HONOURS_KEYS: "no", ACCOUNTING_CAN_FIND: "no" };
   const invoiceKey = invoiceKeyOf(token, office);
   const operationKey = postingKey(invoiceKey);

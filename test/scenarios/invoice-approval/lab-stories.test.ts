@@ -14,7 +14,7 @@ import {
   type Scene,
 } from "../../../scenarios/invoice-approval/lab-stories/callers.js";
 import { invoiceExpectations } from "../../../scenarios/invoice-approval/lab-stories/expectations.js";
-import { withOwnNumber } from "../../../scenarios/invoice-approval/lab-stories/story.js";
+import { withOwnNumber } from "../../../scenarios/invoice-approval/stories/automatic.js";
 import { invoiceStories } from "../../../scenarios/invoice-approval/lab-stories/stories.js";
 import { openOffice, type Office } from "../../../scenarios/invoice-approval/office.js";
 import { runTokensIn } from "../../../crash-lab/taps/tokens.js";

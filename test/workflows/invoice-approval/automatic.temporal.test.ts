@@ -80,13 +80,7 @@ describe.each([
   test("posts once when accounting's answer is lost after its commit", async () => {
     const token = rig.world.newRun();
     await rig.putDocuments(token, [office]);
-    await rig.world.control.tellFault({
-      kind: "dropAnswer",
-      run: token,
-      system: "accounting",
-      operation: "post",
-      times: 1,
-    });
+    await rig.loseNextPostingAnswer(token);
     const result = await rig.withWorker(worker, (taskQueue) => runBatch(taskQueue, token, [office]));
     expect(result.outcomes[0]!.outcome).toBe("posted");
     expect(await rig.world.journal.postingsOf(invoiceKeyOf(token, office))).toHaveLength(1);

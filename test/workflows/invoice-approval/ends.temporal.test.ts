@@ -222,13 +222,7 @@ describe.each([
     const token = rig.world.newRun();
     const batch = await batchOf(token, [office, hosting]);
     const [parkedInvoice, sibling] = [invoiceKeyOf(token, office), invoiceKeyOf(token, hosting)];
-    await rig.world.control.tellFault({
-      kind: "dropAnswer",
-      run: token,
-      system: "accounting",
-      operation: "post",
-      times: 1,
-    });
+    await rig.loseNextPostingAnswer(token);
     const settings = { ACCOUNTING_HONOURS_KEYS: "no", ACCOUNTING_CAN_FIND: "no" };
     const policy = hinted
       ? {

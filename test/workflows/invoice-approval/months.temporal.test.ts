@@ -131,13 +131,7 @@ describe.each([
   test(`parked for ${parkedDays} days, polled once a day, and posted once when somebody has answered`, async () => {
     const token = rig.world.newRun();
     const invoiceKey = invoiceKeyOf(token, office);
-    await rig.world.control.tellFault({
-      kind: "dropAnswer",
-      run: token,
-      system: "accounting",
-      operation: "post",
-      times: 1,
-    });
+    await rig.loseNextPostingAnswer(token);
     const settings = { ACCOUNTING_HONOURS_KEYS: "no", ACCOUNTING_CAN_FIND: "no" };
     await rig.withWorker({ ...worker, settings, exchange: aligned }, async (taskQueue) => {
       const started = await start(taskQueue, token, office);

@@ -72,13 +72,7 @@ describe.each([
     const token = rig.world.newRun();
     const batch = await batchOf(token, office);
     const invoiceKey = invoiceKeyOf(token, office);
-    await rig.world.control.tellFault({
-      kind: "dropAnswer",
-      run: token,
-      system: "accounting",
-      operation: "post",
-      times: 1,
-    });
+    await rig.loseNextPostingAnswer(token);
     let attempts = 0;
     let lost!: () => void;
     const answerLost = new Promise<void>((resolve) => (lost = resolve));
